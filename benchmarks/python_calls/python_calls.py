@@ -44,7 +44,6 @@ ORC = Implementation("ORC, Python", "orc", "orc_ends", TRANSPORTS)
 IMPLEMENTATIONS = (
     Implementation("ORC, C++", "", "", TRANSPORTS),
     ORC,
-    Implementation("orc.pure", "orc.pure", "orc_ends", ("ipc", "tcp")),
     Implementation("pyzmq", "zmq", "pyzmq_ends", ("ipc", "tcp")),
     Implementation("Zenoh", "zenoh", "zenoh_ends", ("tcp",)),
     Implementation("iceoryx2", "iceoryx2", "iceoryx2_ends", ("shm",)),

@@ -1,4 +1,4 @@
-"""Makes type_checks.json: pairs of types, and what orc::check_types() and orc.pure say about each.
+"""Makes type_checks.json: pairs of types, and what orc::check_types() says about each.
 
 usage: make_type_checks.py OUTPUT
 

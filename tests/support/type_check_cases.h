@@ -1,4 +1,4 @@
-// The cases of schemas/golden/type_checks.json, which orc.pure runs as well.
+// The cases of schemas/golden/type_checks.json.
 #pragma once
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Which types match, and the sentence where they do not: the table that orc.pure shares.
+// Which types match, and the sentence where they do not: the table in schemas/golden.
 #include <string>
 
 #include "orc/schema.h"

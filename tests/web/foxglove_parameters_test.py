@@ -13,7 +13,7 @@ from typing import Any, Callable
 import foxglove_test
 from cases import run_cases
 
-MISSING = foxglove_test.MISSING
+MISSING = foxglove_test.MISSING or foxglove_test.MISSING_NATIVE
 if not MISSING:
     import numpy
     import websockets.exceptions as closed

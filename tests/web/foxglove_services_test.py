@@ -18,7 +18,7 @@ from typing import Any, Iterable
 import foxglove_test
 from cases import run_cases
 
-MISSING = foxglove_test.MISSING
+MISSING = foxglove_test.MISSING or foxglove_test.MISSING_NATIVE
 if not MISSING:
     import websockets.exceptions as closed
     from foxglove_requests import Requests

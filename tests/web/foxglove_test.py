@@ -20,16 +20,21 @@ from pathlib import Path
 from typing import Any, Callable
 
 from cases import Skipped, run_cases
+from system import PACKAGE
 
 SOURCE = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(SOURCE / "bindings/python"))
+sys.path.insert(0, PACKAGE)
 MISSING = ""
+#: Why this machine runs no program with services, parameters or shared topics, which orc.pure does not have.
+MISSING_NATIVE = ""
 try:
     import foxglove_types as types
-    import orc.pure as orc
+    import orc
     import websockets.exceptions as closed
     from websockets.sync.client import ClientConnection, connect
     from system import BIN, HERE, PATIENCE_S, System, port_of, serving
+    if orc.backend == "pure":
+        MISSING_NATIVE = "the extension of the Python package is not installed (tools/dev test does it)"
 except ImportError as error:
     MISSING = f"no Python package {error.name} (tools/dev setup)"
 

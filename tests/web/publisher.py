@@ -8,6 +8,7 @@ usage: publisher.py state TOPIC HZ | many COUNT HZ | count TOPIC HZ | image TOPI
 from __future__ import annotations
 
 import enum
+import importlib
 import itertools
 import math
 import pathlib
@@ -209,7 +210,9 @@ def main() -> None:
     kinds = {each.__name__: each for each in (state, many, count, image, png, once, silent, shared, hostile, node, encodings, untyped,
                                               parameter, service)}
     names = {"hostile": EVIL[:200], "node": arguments[0] if arguments else "", "shared": arguments[0] if arguments else ""}
-    with orc.Participant(name=names.get(kind, f"{kind} publisher")) as participant:
+    # Three kinds need the extension: orc.pure has no shared topics, parameters and services.
+    package = importlib.import_module("orc" if kind in ("shared", "parameter", "service") else "orc.pure")
+    with package.Participant(name=names.get(kind, f"{kind} publisher")) as participant:
         kinds[kind](participant, *arguments)
 
 

@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import Any, Callable
 
 from cases import run_cases
+from system import PACKAGE
 
-SOURCE = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(SOURCE / "bindings/python"))
+sys.path.insert(0, PACKAGE)
 MISSING = ""
 try:
     import orc.pure as orc
@@ -34,7 +34,6 @@ try:
     from system import BIN, MANY_TOPICS, PATIENCE_S, System, port_of, serving
     import flatbuffers  # type: ignore[import-untyped]  # noqa: F401
     import numpy  # noqa: F401
-    import zmq  # noqa: F401
 except ImportError as error:
     MISSING = f"no Python package {error.name} (tools/dev setup)"
 

@@ -20,7 +20,7 @@ if not MISSING:
     from browser import program
     from system import BIN, System, serving
 
-    MISSING = foxglove_test.MISSING or ("" if (BIN / "orc-web").exists() else "orc-web was not built")
+    MISSING = foxglove_test.MISSING or foxglove_test.MISSING_NATIVE or ("" if (BIN / "orc-web").exists() else "orc-web was not built")
 
 
 def shared_topic(message: dict[str, Any]) -> dict[str, Any]:

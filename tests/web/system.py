@@ -19,6 +19,9 @@ from typing import Iterator
 HERE = Path(__file__).resolve().parent
 SOURCE = HERE.parent.parent
 BIN = Path(os.environ.get("ORC_BIN_DIR", SOURCE / "build/release/bin"))
+INSTALLED = SOURCE / f"build/python-venv/lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
+#: Where the package orc is: with its extension, if `tools/dev test` has installed it for this Python.
+PACKAGE = str(INSTALLED if list(INSTALLED.glob("orc/_native*.so")) else SOURCE / "bindings/python")
 PATIENCE_S = 20.0
 MANY_TOPICS = 10_000 if os.environ.get("ORC_TEST_LONG") == "1" else 2_000
 
@@ -79,7 +82,7 @@ class System:
         self._directory = tempfile.mkdtemp(prefix="orc_web_")
         self._processes: list[Process] = []
         self.environment = {**os.environ, "XDG_RUNTIME_DIR": self._directory, "ORC_BROKER": f"ipc://{self._directory}/broker",
-                            "PYTHONPATH": str(SOURCE / "bindings/python"), "PYTHONDONTWRITEBYTECODE": "1"}
+                            "PYTHONPATH": PACKAGE, "PYTHONDONTWRITEBYTECODE": "1"}
         self.broker = self.start_broker()
         self.address = ""
 

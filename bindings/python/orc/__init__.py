@@ -8,9 +8,9 @@
         while (message := state.recv_msg(-1)) is not None:
             command.send_msg(control(numpy.frombuffer(message)))
 
-`orc.backend` is "native" (liborc, all transports) or "pure" (`orc.pure`, on pyzmq: ipc and tcp). The package uses the
-pure one where the extension was not built. Names and meanings are those of C++ (liborc/include/orc/*.h). A name that
-ends in `_ms` is a time in ms, one that ends in `_ns` a time in ns.
+`orc.backend` is "native" (liborc, all transports) or "pure" (`orc.pure`: topics over ipc and tcp, in Python alone). The
+package uses the pure one where the extension was not built, and says so once. Names and meanings are those of C++
+(liborc/include/orc/*.h). A name that ends in `_ms` is a time in ms, one that ends in `_ns` a time in ns.
 """
 
 from __future__ import annotations
@@ -81,9 +81,14 @@ if TYPE_CHECKING or importlib.util.find_spec("orc._native") is not None:
 else:
     from time import monotonic_ns
 
+    from orc._log import logger as _logger
     from orc.pure import Directory, Message, Participant, Publisher, Subscriber, Watch, lock_memory
 
     backend = "pure"
+    _logger.warning(
+        "the extension is not installed, so this is orc.pure: topics over ipc and tcp; services, parameters, shared "
+        "topics, shared memory and multicast need the wheel of orc-middleware for Linux"
+    )
 
 Broker = Participant  # the ORC paper's name (Listing 1)
 

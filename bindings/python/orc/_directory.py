@@ -1,11 +1,13 @@
-"""The native directory: makes dataclasses of the extension's tuples."""
+"""The directory of both backends: makes dataclasses of the tuples that an engine returns.
+
+An engine is `orc._native.Directory`, or that of orc.pure.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 from typing import Any, Iterable, List, Optional, Tuple, Union
 
-from orc import _native
 from orc._directory_types import (
     BrokerState,
     Change,
@@ -84,7 +86,7 @@ class Watch(Watching):
     Iterate with `for change in watch` or `async for change in watch`; `close()` ends both. Any thread may call.
     """
 
-    def __init__(self, watch: _native.Watch) -> None:
+    def __init__(self, watch: Any) -> None:
         self._watch = watch
 
     def next_change(self, timeout_ms: int) -> Optional[Change]:
@@ -102,7 +104,8 @@ class Watch(Watching):
         When it is, call next_change(0) until it returns None. Do not read, write or close the descriptor. Raises
         NoDescriptors, Closed, Forked.
         """
-        return self._watch.fileno()
+        found: int = self._watch.fileno()
+        return found
 
     def close(self) -> None:
         """Ends the watch. Later calls, and calls that wait in other threads, raise Closed."""
@@ -125,8 +128,10 @@ class Directory:
     thread may call. Questions raise NoBroker, BadArgument, Refused (by the broker), Closed, Forked.
     """
 
+    _engine: Any = None
+
     def __init__(self, broker: str = "", *, broker_timeout_ms: int = 2000) -> None:
-        self._directory = _native.Directory(broker, broker_timeout_ms)
+        self._directory = self._engine(broker, broker_timeout_ms)
 
     def broker(self) -> BrokerState:
         """Returns the broker that answers."""

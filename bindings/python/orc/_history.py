@@ -85,7 +85,7 @@ class PastSample(Generic[T_co]):
 
 
 class History(Generic[T_co]):
-    """Receives the samples of a subscription and keeps the last ones (liborc/ext/history/include/orc/history.h).
+    """Receives the samples of a subscription and keeps the last ones (liborc/include/orc/history.h).
 
         state = participant.request_topic("arm/state", type=State, conflate=0, depth=1000)
         arm = orc.History(state, samples=10_000, seconds=10)

@@ -1,4 +1,4 @@
-"""The calling end of the native backend: the calls of C++ (liborc/ext/calls), and their callbacks."""
+"""The calling end of the native backend: the calls of C++ (liborc/src/calls), and their callbacks."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import threading
 import time
 from typing import Any, Callable, Dict, Optional
 
-from orc import _native
-from orc._calls.attendant import run_apart
+import orc._native as _native
+from orc._calls.callbacks import run_apart
 from orc._typed import Typed
 
 _IDLE_MS = 1000

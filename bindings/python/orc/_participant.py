@@ -7,7 +7,7 @@ import threading
 import weakref
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Optional, Type, Union, overload
 
-from orc import _native
+import orc._native as _native
 from orc._calls import Calling, Calls, Platform
 from orc._directory import Directory, Watch
 from orc._errors import BadArgument, Error, NoBroker
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 __all__ = ["Participant", "Message", "Publisher", "Subscriber"]
 
 Log = Callable[[str, str], object]
+
+
+Directory._engine = _native.Directory
 
 
 def _open_watch(broker: str, topics: List[str]) -> Watch:

@@ -8,7 +8,7 @@ from typing import AsyncIterator, Iterator, List, Optional, Protocol, TypeVar
 from orc import _errors as errors
 from orc._directory_types import Change
 
-_LOOK_AGAIN_S = 0.5  # orc.pure has no timer that makes its descriptor readable
+_LOOK_AGAIN_S = 0.5  # closing by another thread need not make the descriptor readable
 
 
 class Watcher(Protocol):

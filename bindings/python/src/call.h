@@ -1,4 +1,4 @@
-// A call of a service (liborc/ext/calls) for orc/_native_caller.py. No thread of ORC takes the GIL for it.
+// A call of a service (liborc/src/calls) for orc/_native_caller.py. No thread of ORC takes the GIL for it.
 #pragma once
 
 #include <nanobind/nanobind.h>

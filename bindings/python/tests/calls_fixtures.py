@@ -1,4 +1,4 @@
-"""A server and a client of services, in participants of their own, over each transport of each backend."""
+"""A server and a client of services, in participants of their own, over each transport. orc.pure has no services."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Sides:
             each.close()
 
 
-_TRANSPORTS = {"native": ("inproc", "shm", "ipc", "tcp"), "pure": ("ipc", "tcp")}
+_TRANSPORTS = {"native": ("inproc", "shm", "ipc", "tcp")}
 _ALL = [f"{backend}-{each}" for backend, all in _TRANSPORTS.items() for each in all]
 
 

@@ -65,8 +65,11 @@ class RawPeer:
             return None
 
     def ended(self) -> bool:
-        """Waits until the other side ends the connection, 20 s for each frame that it still sends."""
-        while self.frame() is not None:
+        """Waits until the other side ends the connection, 20 s for whatever it still sends."""
+        try:
+            while self._socket.recv(65536):
+                pass
+        except ConnectionError:
             pass
         return True
 

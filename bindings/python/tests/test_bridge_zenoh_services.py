@@ -16,9 +16,9 @@ from support import wait_until
 zenoh = pytest.importorskip("zenoh", reason="eclipse-zenoh is not installed: pip install eclipse-zenoh")
 np = pytest.importorskip("numpy")
 
-from bridge_fixtures import Fleet, fleet, one_fleet  # noqa: E402
+from bridge_fixtures import Fleet, one_fleet  # noqa: E402
 
-__all__ = ["fleet", "one_fleet"]
+__all__ = ["one_fleet"]
 
 OUT = '[[service]]\nname = "gripper/close"\ndirection = "out"\n'
 IN = '[[service]]\nname = "gripper/close"\ndirection = "in"\nfrom = "r1"\n'
@@ -38,26 +38,26 @@ class Reply:
     width: np.float64
 
 
-def bridged(fleet: Fleet, handler: Any, **options: Any) -> Any:
+def bridged(one_fleet: Fleet, handler: Any, **options: Any) -> Any:
     """Serves the handler in r1, and returns a participant of r2 that reaches it."""
-    fleet.bridge("r1", "--file", fleet.file(OUT))
-    fleet.bridge("r2", "--file", fleet.file(IN))
-    fleet.participant("r1").serve("gripper/close", handler, **options)
-    client = fleet.participant("r2")
+    one_fleet.bridge("r1", "--file", one_fleet.file(OUT))
+    one_fleet.bridge("r2", "--file", one_fleet.file(IN))
+    one_fleet.participant("r1").serve("gripper/close", handler, **options)
+    client = one_fleet.participant("r2")
     client.wait_for_service(HERE, AMPLE_S)
     return client
 
 
-def test_a_typed_service_is_called_across_two_bridges(fleet: Fleet) -> None:
-    client = bridged(fleet, lambda request: Reply(1 / request.force), request=Request, reply=Reply)
+def test_a_typed_service_is_called_across_two_bridges(one_fleet: Fleet) -> None:
+    client = bridged(one_fleet, lambda request: Reply(1 / request.force), request=Request, reply=Reply)
     done = client.call(HERE, Request(4), deadline=AMPLE_S, reply=Reply)
     assert done.result() == Reply(0.25)
-    with pytest.raises(fleet.orc.CallError) as wrong:
+    with pytest.raises(one_fleet.orc.CallError) as wrong:
         client.call(HERE, Reply(4), deadline=AMPLE_S, reply=Reply).result()
-    assert wrong.value.code is fleet.orc.CallErrc.type_mismatch
+    assert wrong.value.code is one_fleet.orc.CallErrc.type_mismatch
 
 
-def test_errors_of_a_service_cross_with_code_number_and_text(fleet: Fleet) -> None:
+def test_errors_of_a_service_cross_with_code_number_and_text(one_fleet: Fleet) -> None:
     def fails(request: Any, context: Any) -> Any:
         if request == "raise":
             raise IndexError("out of range")
@@ -65,20 +65,20 @@ def test_errors_of_a_service_cross_with_code_number_and_text(fleet: Fleet) -> No
             context.fail(-42, "stuck ✗")
         return request
 
-    client = bridged(fleet, fails)
-    code = fleet.orc.CallErrc
-    with pytest.raises(fleet.orc.CallError) as raised:
+    client = bridged(one_fleet, fails)
+    code = one_fleet.orc.CallErrc
+    with pytest.raises(one_fleet.orc.CallError) as raised:
         client.call(HERE, "raise", deadline=AMPLE_S).result()
     assert (raised.value.code, raised.value.exception_type) == (code.exception, "IndexError")
     assert raised.value.text == "out of range"
-    with pytest.raises(fleet.orc.CallError) as failed:
+    with pytest.raises(one_fleet.orc.CallError) as failed:
         client.call(HERE, "fail", deadline=AMPLE_S).result()
     assert (failed.value.code, failed.value.number, failed.value.text) == (code.failed, -42, "stuck ✗")
     assert client.call(HERE, {"a": [1]}, deadline=AMPLE_S).result() == {"a": [1]}
     assert len(client.call(HERE, "x" * 1_000_000, deadline=AMPLE_S).result()) == 1_000_000
 
 
-def test_the_deadline_crosses_and_a_call_runs_once(fleet: Fleet) -> None:
+def test_the_deadline_crosses_and_a_call_runs_once(one_fleet: Fleet) -> None:
     deadlines, released = [], threading.Event()
 
     def slow(request: Any, context: Any) -> Any:
@@ -86,10 +86,10 @@ def test_the_deadline_crosses_and_a_call_runs_once(fleet: Fleet) -> None:
         wait_until(lambda: context.cancelled() or released.is_set())
         return request
 
-    client = bridged(fleet, slow, threads=4)
-    with pytest.raises(fleet.orc.CallError) as late:
+    client = bridged(one_fleet, slow, threads=4)
+    with pytest.raises(one_fleet.orc.CallError) as late:
         client.call(HERE, 1, deadline=0.5).result()
-    assert late.value.code is fleet.orc.CallErrc.deadline_exceeded
+    assert late.value.code is one_fleet.orc.CallErrc.deadline_exceeded
     assert len(deadlines) == 1 and 0 < deadlines[0] <= 0.5
     released.set()
     assert client.call(HERE, 2, deadline=AMPLE_S).result() == 2
@@ -97,13 +97,13 @@ def test_the_deadline_crosses_and_a_call_runs_once(fleet: Fleet) -> None:
 
 
 def test_a_service_that_ends_is_gone_on_the_other_side_and_returns(one_fleet: Fleet) -> None:
-    fleet = one_fleet
-    fleet.bridge("r1", "--file", fleet.file(OUT))
-    fleet.bridge("r2", "--file", fleet.file(IN))
-    server, client = fleet.participant("r1"), fleet.participant("r2")
+    one_fleet = one_fleet
+    one_fleet.bridge("r1", "--file", one_fleet.file(OUT))
+    one_fleet.bridge("r2", "--file", one_fleet.file(IN))
+    server, client = one_fleet.participant("r1"), one_fleet.participant("r2")
 
     def names() -> Any:
-        return [each.name for each in fleet.orc.find_services(fleet.orc.Directory(fleet.broker("r2")))]
+        return [each.name for each in one_fleet.orc.find_services(one_fleet.orc.Directory(one_fleet.broker("r2")))]
 
     for number in range(2):
         with server.serve("gripper/close", lambda request, number=number: number):
@@ -113,11 +113,11 @@ def test_a_service_that_ends_is_gone_on_the_other_side_and_returns(one_fleet: Fl
 
 
 def test_programs_of_zenoh_call_a_service_and_serve_one(one_fleet: Fleet) -> None:
-    fleet = one_fleet
+    one_fleet = one_fleet
     stock = '[[service]]\nname = "planner"\ndirection = "in"\nfrom = "desk"\nas = "planner"\nstock = true\n'
-    fleet.bridge("r1", "--file", fleet.file(OUT + stock))
-    session = fleet.session()
-    local = fleet.participant("r1")
+    one_fleet.bridge("r1", "--file", one_fleet.file(OUT + stock))
+    session = one_fleet.session()
+    local = one_fleet.participant("r1")
     local.serve("gripper/close", lambda request: {"width": 1 / request["force"]})
 
     def called(payload: bytes) -> Any:
@@ -141,25 +141,25 @@ def test_programs_of_zenoh_call_a_service_and_serve_one(one_fleet: Fleet) -> Non
     def planned() -> Any:
         try:
             return local.call("planner", b"abc", deadline=AMPLE_S).result()
-        except fleet.orc.CallError:  # the router may not know the queryable yet
+        except one_fleet.orc.CallError:  # the router may not know the queryable yet
             return None
 
     assert wait_until(planned) == b"cba"
-    with pytest.raises(fleet.orc.CallError, match="no way"):
+    with pytest.raises(one_fleet.orc.CallError, match="no way"):
         local.call("planner", b"bad", deadline=AMPLE_S).result()
 
 
 def test_hostile_queries_and_answers_do_no_harm(one_fleet: Fleet) -> None:
-    fleet = one_fleet
+    one_fleet = one_fleet
     calls: List[bytes] = []
 
     def handle(request: bytes) -> bytes:
         calls.append(request)
         return b"ok"
 
-    fleet.bridge("r1", "--file", fleet.file("max_bytes = 100000\n" + OUT))
-    session = fleet.session()
-    fleet.participant("r1").serve("gripper/close", handle, request=bytes, reply=bytes)
+    one_fleet.bridge("r1", "--file", one_fleet.file("max_bytes = 100000\n" + OUT))
+    session = one_fleet.session()
+    one_fleet.participant("r1").serve("gripper/close", handle, request=bytes, reply=bytes)
 
     def ask(payload: bytes, attachment: Any, timeout: float = AMPLE_S) -> Any:
         found = session.get("orc/r1/gripper/close", payload=payload, attachment=attachment, timeout=timeout)

@@ -1,4 +1,4 @@
-"""What services do over every transport, in both backends."""
+"""What services do over every transport."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_a_cancelled_call_ends_at_once_and_its_handler_hears_of_it(sides: Sides,
     waiting.cancel()
     assert sides.code_of(waiting) is sides.orc.CallErrc.cancelled
     del dropped
-    # Until its cancellation has arrived, the server may see it first. The native backend sends that at once.
+    # Until its cancellation has arrived, the server may see it first. It is sent at once.
     channels = getattr(sides.client._calls.caller, "_channels", None)
     wait_until(lambda: not channels or not channels[SERVICE]._dropped)
     running.cancel()

@@ -242,10 +242,10 @@ def test_a_service_publishes_its_figures(some_sides: Sides) -> None:
     wait_until(are_there)
 
 
-def test_errors_can_be_pickled_and_shown(backend: ModuleType) -> None:
+def test_errors_can_be_pickled_and_shown(native: ModuleType) -> None:
     import pickle
 
-    error = backend.CallError(backend.CallErrc.exception, "bad width", 0, "ValueError")
+    error = native.CallError(native.CallErrc.exception, "bad width", 0, "ValueError")
     again = pickle.loads(pickle.dumps(error))
     assert (again.code, again.text, again.exception_type, str(again)) == (
         error.code,
@@ -253,5 +253,5 @@ def test_errors_can_be_pickled_and_shown(backend: ModuleType) -> None:
         "ValueError",
         "ValueError: bad width",
     )
-    assert str(backend.CallError(backend.CallErrc.busy)) == "too many requests wait for the service"
-    assert isinstance(error, backend.Error) and json.dumps(error.code) == "1"
+    assert str(native.CallError(native.CallErrc.busy)) == "too many requests wait for the service"
+    assert isinstance(error, native.Error) and json.dumps(error.code) == "1"

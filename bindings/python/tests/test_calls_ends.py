@@ -192,12 +192,12 @@ def test_close_ends_the_calls_of_a_client(some_sides: Sides) -> None:
     assert some_sides.code_of(some_sides.call()) is closed
 
 
-def test_a_participant_that_has_ended_calls_nothing(backend: Any, broker: BrokerProcess) -> None:
-    participant = backend.Participant()
+def test_a_participant_that_has_ended_calls_nothing(native: Any, broker: BrokerProcess) -> None:
+    participant = native.Participant()
     participant.close()
-    assert _code(backend, participant.call(SERVICE, {}, deadline=AMPLE_S).result) is backend.CallErrc.closed
+    assert _code(native, participant.call(SERVICE, {}, deadline=AMPLE_S).result) is native.CallErrc.closed
     for refused in (lambda: participant.serve("s", abs), lambda: participant.wait_for_service("s", AMPLE_S)):
-        with pytest.raises(backend.Closed):
+        with pytest.raises(native.Closed):
             refused()
 
 
@@ -311,35 +311,35 @@ def test_a_process_ends_while_handlers_and_calls_run(some_sides: Sides) -> None:
     assert run_python(EXIT, some_sides.orc.__name__).stdout.startswith("end\n")
 
 
-def test_a_call_ends_at_its_deadline_also_without_a_broker(backend: Any, run_dir: pathlib.Path) -> None:
-    client = backend.Participant(broker_timeout_ms=20_000)
+def test_a_call_ends_at_its_deadline_also_without_a_broker(native: Any, run_dir: pathlib.Path) -> None:
+    client = native.Participant(broker_timeout_ms=20_000)
     codes = []
     try:
         future = client.call(SERVICE, {}, deadline=0.05)
-        future.add_done_callback(lambda ended: codes.append(_code(backend, ended.result)))
-        wait_until(lambda: codes == [backend.CallErrc.no_service])
-        assert _code(backend, client.call(SERVICE, {}, deadline=0.05).result) is backend.CallErrc.no_service
-        assert _code(backend, client.call("not a name", {}, deadline=20).result) is backend.CallErrc.bad_argument
+        future.add_done_callback(lambda ended: codes.append(_code(native, ended.result)))
+        wait_until(lambda: codes == [native.CallErrc.no_service])
+        assert _code(native, client.call(SERVICE, {}, deadline=0.05).result) is native.CallErrc.no_service
+        assert _code(native, client.call("not a name", {}, deadline=20).result) is native.CallErrc.bad_argument
         begun = time.monotonic()
     finally:
         client.close()
     assert time.monotonic() - begun < AMPLE_S
 
 
-def _code(backend: Any, of: Callable[[], Any]) -> Any:
-    with pytest.raises(backend.CallError) as caught:
+def _code(native: Any, of: Callable[[], Any]) -> Any:
+    with pytest.raises(native.CallError) as caught:
         of()
     return caught.value.code
 
 
-def test_the_error_says_when_a_server_can_be_reached_and_cannot_reach_back(backend: Any, broker: BrokerProcess) -> None:
-    with backend.Participant(transports=["tcp"]) as server, backend.Participant() as client:
+def test_the_error_says_when_a_server_can_be_reached_and_cannot_reach_back(native: Any, broker: BrokerProcess) -> None:
+    with native.Participant(transports=["tcp"]) as server, native.Participant() as client:
         server.serve(SERVICE, lambda request: request)
         text = ""
 
         def is_half_reached() -> bool:
             nonlocal text
-            with pytest.raises(backend.TimedOut) as failed:
+            with pytest.raises(native.TimedOut) as failed:
                 client.wait_for_service(SERVICE, 0.2)
             text = str(failed.value)
             return "reached over tcp" in text
@@ -349,11 +349,11 @@ def test_the_error_says_when_a_server_can_be_reached_and_cannot_reach_back(backe
 
 
 def test_a_service_without_a_broker_is_offered_when_one_answers(
-    backend: Any, run_dir: pathlib.Path, bin_dir: pathlib.Path
+    native: Any, run_dir: pathlib.Path, bin_dir: pathlib.Path
 ) -> None:
-    with backend.Participant(broker_timeout_ms=50) as server, backend.Participant(broker_timeout_ms=50) as client:
+    with native.Participant(broker_timeout_ms=50) as server, native.Participant(broker_timeout_ms=50) as client:
         service = server.serve("echo", lambda request: request)
-        assert isinstance(service.error, backend.NoBroker)
+        assert isinstance(service.error, native.NoBroker)
         future = client.call("echo", 5, deadline=AMPLE_S)
         broker = BrokerProcess(bin_dir, f"ipc://{run_dir}/orc/broker")
         broker.start()

@@ -1,4 +1,4 @@
-"""Parameters of a program, and of others, on both backends."""
+"""Parameters of a program, and of others, from other programs."""
 
 from __future__ import annotations
 
@@ -292,10 +292,7 @@ def test_a_parameter_ends_with_close_and_with_its_participant(sides: Sides) -> N
 
 OWNER = """
     import sys
-    if sys.argv[1] == "pure":
-        import orc.pure as orc
-    else:
-        import orc
+    import orc
     participant = orc.Participant(name="owner")
     gain = participant.parameter("gain", 1.0)
     print("ready", flush=True)
@@ -364,10 +361,7 @@ def test_a_child_reads_and_does_nothing_else(sides: Sides) -> None:
     run_python(
         """
         import os, sys
-        if sys.argv[1] == "pure":
-            import orc.pure as orc
-        else:
-            import orc
+        import orc
         with orc.Participant() as participant:
             gain = participant.parameter("gain", 1.0)
             gain.on_change(print)

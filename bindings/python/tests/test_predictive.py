@@ -215,12 +215,12 @@ def test_an_event_loop_waits_as_ever(backend: Any, link: Any) -> None:
     assert (found.hits, found.watched_ns) == (0, 0)
 
 
-def test_no_effect_on_shared_topics(backend: Any, link: Any) -> None:
-    publisher, subscriber = link(backend, register={"shared": True}, **WIDE)
+def test_no_effect_on_shared_topics(native: Any, link: Any) -> None:
+    publisher, subscriber = link(native, register={"shared": True}, **WIDE)
     with Stream(publisher):
         for _ in range(40):
             assert subscriber.recv_msg(20_000) is not None
-    assert subscriber.link.prediction == backend.PredictionInfo()
+    assert subscriber.link.prediction == native.PredictionInfo()
 
 
 def test_the_pure_backend_sleeps_as_with_block(link: Any) -> None:

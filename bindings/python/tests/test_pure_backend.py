@@ -15,7 +15,6 @@ from typing import Any, Dict, List
 
 import pytest
 
-pytest.importorskip("zmq")
 pytest.importorskip("flatbuffers")
 
 import orc.pure as orc
@@ -33,12 +32,11 @@ def endpoints(bin_dir: pathlib.Path, topic: str, **changes: str) -> List[Dict[st
     return list(json.loads(done.stdout)["publisher"]["endpoints"])
 
 
-@pytest.mark.parametrize("missing", ["zmq", "flatbuffers"])
-def test_without_its_packages_it_says_what_to_install(missing: str) -> None:
+def test_without_flatbuffers_it_says_what_to_install() -> None:
     done = run_python(
         """
         import sys, types
-        sys.modules[sys.argv[1]] = None
+        sys.modules["flatbuffers"] = None
         package = types.ModuleType("orc")
         package.__path__ = [p + "/orc" for p in sys.path if __import__("os").path.isdir(p + "/orc/pure")]
         sys.modules["orc"] = package
@@ -46,8 +44,7 @@ def test_without_its_packages_it_says_what_to_install(missing: str) -> None:
             import orc.pure
         except ImportError as error:
             print(error)
-        """,
-        missing,
+        """
     )
     assert "pip install orc-middleware[pure]" in done.stdout
 
@@ -330,7 +327,7 @@ def test_out_of_descriptors_is_an_error(broker: BrokerProcess) -> None:
         """
         import os, resource, orc.pure as orc
         b = orc.Participant()
-        resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) + 8, 4096))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) - 1, 4096))
         try:
             orc.Participant()
         except orc.NoDescriptors as error:
@@ -390,10 +387,8 @@ def test_messages_are_read_only_and_end(broker: BrokerProcess) -> None:
         message = exchange(b"hello")
         view = memoryview(message)
         assert view.readonly and view.contiguous and view.tobytes() == b"hello" and view.format == "B"
-        with pytest.raises(BufferError):
-            message.release()
-        view.release()
         message.release()
+        assert view.tobytes() == b"hello", "it is a copy"
         message.release()
         for call in (len, bytes, lambda m: m.__enter__()):
             with pytest.raises(ValueError):

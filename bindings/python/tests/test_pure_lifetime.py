@@ -1,22 +1,17 @@
-"""What keeps what alive in the pure backend: a participant by its log function, a message by its views."""
+"""What keeps what alive in the pure backend: a participant by its log function, a directory by a cycle."""
 
 from __future__ import annotations
 
 import gc
-import sys
 import threading
 import weakref
-from typing import Any, List
+from typing import List
 
 import pytest
 
-pytest.importorskip("zmq")
 pytest.importorskip("flatbuffers")
 
-import zmq
-
 import orc.pure as orc
-from orc.pure.link import HEADER_BYTES
 from support import BrokerProcess, run_python, wait_until
 
 
@@ -56,33 +51,6 @@ def test_other_log_functions_are_kept(broker: BrokerProcess) -> None:
         with orc.Participant(log=log):
             del log
             assert heard.wait(20)
-
-
-def test_releasing_a_message_does_not_search_all_objects(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before Python 3.12, of one with a second reference: some periods of a control loop."""
-    seen: List[Any] = []
-    real = gc.get_objects
-
-    def get_objects(generation: Any = None) -> List[object]:
-        seen.append(generation)
-        return real(generation)
-
-    def referrers(*_: object) -> List[object]:
-        raise AssertionError("looks at all objects of the program")
-
-    monkeypatch.setattr(gc, "get_objects", get_objects)
-    monkeypatch.setattr(gc, "get_referrers", referrers)
-    message = orc.Message.make(zmq.Frame(bytes(HEADER_BYTES) + b"x"), 1, 1, 0)
-    others = [message]
-    view = memoryview(message)
-    with pytest.raises(BufferError):
-        message.release()
-    view.release()
-    del view
-    others[0].release()
-    with pytest.raises(ValueError):
-        len(message)
-    assert set(seen) <= {0, 1} and (sys.version_info >= (3, 12) or seen)
 
 
 def test_a_directory_that_is_dropped_in_a_cycle_is_collected(broker: BrokerProcess) -> None:

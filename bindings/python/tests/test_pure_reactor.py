@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import os
+import socket
 import threading
 from typing import Any, Callable, Iterator, List
 
 import pytest
 
-pytest.importorskip("zmq")
 pytest.importorskip("flatbuffers")
 
-from orc.pure import reactor
 from orc.pure.reactor import Reactor
-from orc.pure.realtime import placement
 
 
 @pytest.fixture
-def failures() -> List[Exception]:
-    return []
-
-
-@pytest.fixture
-def running(failures: List[Exception]) -> Iterator[Reactor]:
+def running() -> Iterator[Reactor]:
     """Without timers: only the bell wakes it."""
-    made = Reactor("test", placement(-1, ()), failures.append)
+    made = Reactor("test", lambda level, text: None)
     yield made
     made.stop(20)
 
@@ -36,15 +28,15 @@ def done_soon(running: Reactor) -> bool:
 
 
 def interpose(monkeypatch: pytest.MonkeyPatch, name: str, before: Callable[[], object]) -> None:
-    """Has `before` run just before the reactor's next call of os.`name`, once."""
-    real, waiting = getattr(os, name), [before]
+    """Has `before` run just before the next socket's `name`, once."""
+    real, waiting = getattr(socket.socket, name), [before]
 
     def call(*arguments: Any) -> Any:
         if waiting:
             waiting.pop()()
         return real(*arguments)
 
-    monkeypatch.setattr(reactor.os, name, call)
+    monkeypatch.setattr(socket.socket, name, call)
 
 
 def test_the_bell_is_not_lost_to_a_post_while_it_is_quietened(
@@ -52,7 +44,7 @@ def test_the_bell_is_not_lost_to_a_post_while_it_is_quietened(
 ) -> None:
     """Its byte was read after the flag that keeps others from ringing was cleared, and set again: silent for good."""
     done = threading.Event()
-    interpose(monkeypatch, "read", lambda: running.post(done.set))
+    interpose(monkeypatch, "recv", lambda: running.post(done.set))
     assert done_soon(running) and done.wait(20)
     assert done_soon(running), "rings again"
 
@@ -64,7 +56,7 @@ def test_the_bell_outlives_an_exception_while_it_is_rung(running: Reactor, monke
     def interrupted() -> None:
         raise KeyboardInterrupt
 
-    interpose(monkeypatch, "write", interrupted)
+    interpose(monkeypatch, "send", interrupted)
     done = threading.Event()
     while True:
         try:

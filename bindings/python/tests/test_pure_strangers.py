@@ -5,12 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import random
-import time
 from typing import Any, Iterator, List, Tuple
 
 import pytest
 
-pytest.importorskip("zmq")
 pytest.importorskip("flatbuffers")
 
 import orc.pure as orc
@@ -19,7 +17,7 @@ from orc.pure.identity import Id
 from raw_peer import RawPeer
 from support import BrokerProcess, start_python, wait_until
 
-_FIRST_NUMBER = 0x6B8B4567  # of the first ROUTER in a process that never calls srand(): glibc's rand()
+_FIRST_NUMBER = 0x6B8B4567  # of libzmq's first ROUTER in a process that never calls srand(): glibc's rand()
 
 
 class Target:
@@ -102,7 +100,7 @@ def joined(peers: List[RawPeer], target: Target, subscription: Id, secret: int =
 
 
 def test_a_claim_to_the_next_routing_id_ends_no_publisher(target: Target, peers: List[RawPeer]) -> None:
-    """libzmq counts on from rand(), which it does not seed, and ends the process when a number is taken."""
+    """A ROUTER of libzmq ends the process when a peer has claimed the number of the next one."""
     ahead = 3  # connections that the process may have got before
     claims = [connected(peers, target, numbered(_FIRST_NUMBER + n)) for n in range(ahead + 1)]
     for claim in claims:
@@ -115,35 +113,6 @@ def test_a_claim_to_the_next_routing_id_ends_no_publisher(target: Target, peers:
     assert target.process.poll() is None, target.process.stderr.read() if target.process.stderr else ""
     with orc.Participant() as participant:
         wait_until(lambda: participant.request_topic("t").wait_connected(1000), 30)
-
-
-def test_two_publishers_begin_with_different_routing_ids(broker: BrokerProcess) -> None:
-    def number() -> int:
-        done = start_python(
-            """
-            import orc.pure as orc
-            with orc.Participant() as broker:
-                publisher = broker.register_topic("t")
-                with orc.Participant() as other:
-                    other.request_topic("t", connected_within_ms=20_000)
-                    (peer,) = publisher._publication._readers
-                    print(int.from_bytes(peer[1:], "big"))
-            """
-        )
-        return int(done.communicate(timeout=30)[0])
-
-    first, second = number(), number()
-    assert abs(first - second) > 1000
-    assert abs(first - _FIRST_NUMBER) > 1000
-
-
-def test_a_peer_that_claims_a_number_of_libzmqs_is_disconnected(target: Target, peers: List[RawPeer]) -> None:
-    honest = joined(peers, target, identity.draw_id())
-    claim = connected(peers, target, numbered(random.getrandbits(32)))
-    claim.send(target.hello(identity.draw_id()))
-    assert claim.ended()
-    assert target.send()[0] == 1
-    assert honest.frame() is not None
 
 
 def test_any_other_routing_id_is_as_good_as_none(target: Target, peers: List[RawPeer]) -> None:
@@ -175,7 +144,7 @@ def test_strangers_are_disconnected(target: Target, peers: List[RawPeer]) -> Non
     assert honest.frame() is not None
 
 
-@pytest.mark.parametrize("setting", ["connections._HELLO_WITHIN_S=3600"])
+@pytest.mark.parametrize("setting", ["publication._HELLO_WITHIN_S=3600"])
 def test_a_stranger_is_cut_at_its_first_frame_that_is_no_hello(target: Target, peers: List[RawPeer]) -> None:
     """Without waiting for its time to run out: until then it could send any number of frames."""
     goodbye = link.LinkMessage(link.GOODBYE, target.publication, identity.draw_id(), 0, 0)
@@ -185,7 +154,7 @@ def test_a_stranger_is_cut_at_its_first_frame_that_is_no_hello(target: Target, p
         assert stranger.ended()
 
 
-@pytest.mark.parametrize("setting", ["connections._HELLO_WITHIN_S=3600"])
+@pytest.mark.parametrize("setting", ["publication._HELLO_WITHIN_S=3600"])
 def test_a_stranger_gets_one_refusal(target: Target, peers: List[RawPeer]) -> None:
     stranger = connected(peers, target)
     other = link.pack_link(link.LinkMessage(link.HELLO, identity.draw_id(), identity.draw_id(), 0, 0))
@@ -196,19 +165,6 @@ def test_a_stranger_gets_one_refusal(target: Target, peers: List[RawPeer]) -> No
     assert stranger.frame() is None
 
 
-@pytest.mark.parametrize("setting", ["publication._CHECK_S=0"])
-def test_strangers_that_come_and_go_cost_a_reader_few_welcomes(target: Target, peers: List[RawPeer]) -> None:
-    honest = joined(peers, target, identity.draw_id())
-    for _ in range(200):
-        connected(peers, target).close()
-    assert target.send()[0] == 1
-    welcomes = 0
-    while (frame := honest.frame()) is not None and len(frame) > link.HEADER_BYTES + 1:
-        welcomes += frame[20] == link.WELCOME
-    assert frame is not None
-    assert welcomes <= 2
-
-
 def test_many_strangers_hold_few_descriptors(target: Target, peers: List[RawPeer]) -> None:
     before = target.send()[1]
     for _ in range(200):
@@ -216,21 +172,6 @@ def test_many_strangers_hold_few_descriptors(target: Target, peers: List[RawPeer
             peers.append(RawPeer(target.endpoint))
     held = wait_until(lambda: (now := target.send()[1]) < before + 80 and now)
     assert held < before + 80
-    with orc.Participant() as participant:
-        assert participant.request_topic("t", connected_within_ms=20_000).connected
-
-
-def test_one_address_connects_so_often_at_once(target: Target, peers: List[RawPeer]) -> None:
-    since = time.monotonic()
-    admitted = 0
-    while admitted < 1000:
-        peer = RawPeer(target.endpoint)
-        ready = peer.shake_hands(seconds=0.2)
-        peer.close()
-        if not ready:
-            break
-        admitted += 1
-    assert admitted <= 256 + 100 * (time.monotonic() - since)
     with orc.Participant() as participant:
         assert participant.request_topic("t", connected_within_ms=20_000).connected
 
@@ -268,7 +209,7 @@ def test_a_reader_that_talks_too_much_is_disconnected(target: Target, peers: Lis
 
 
 def test_a_message_without_an_end_costs_a_tcp_peer_its_connection(broker: BrokerProcess, peers: List[RawPeer]) -> None:
-    """libzmq keeps its parts, of which the publisher sees none: 2 GB in 4 s."""
+    """A ZeroMQ library keeps its parts, and its user sees none: 2 GB in 4 s."""
     target = Target("tcp")
     try:
         stranger, reader = connected(peers, target), joined(peers, target, identity.draw_id())

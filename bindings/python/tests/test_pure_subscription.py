@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import select
+import socket
 import threading
 import time
 from typing import Any, List
 
 import pytest
 
-pytest.importorskip("zmq")
 pytest.importorskip("flatbuffers")
-
-import zmq
 
 import orc.pure as orc
 from orc.pure import identity, link, messages
@@ -28,14 +25,12 @@ class Connection:
 
 def arrive(subscriber: Any, sequence: int) -> None:
     """A sample over a former link: there is none now."""
-    frame = bytearray(link.HEADER_BYTES + 1)
-    link.pack_header_into(frame, sequence, time.time_ns())
-    header = link.SampleHeader(sequence, time.time_ns())
-    subscriber._subscription._arrived(Connection(), zmq.Frame(bytes(frame)), header)
+    frame = bytes(link.HEADER.size + 1)
+    subscriber._subscription._arrived(Connection(), sequence, time.time_ns(), frame)
 
 
 def waiting(subscriber: Any) -> int:
-    return len(subscriber._subscription._changed._waiters)
+    return len(subscriber._subscription.changed._waiters)
 
 
 def test_a_sample_wakes_the_receiver_and_not_who_waits_for_the_link(broker: BrokerProcess) -> None:
@@ -68,7 +63,7 @@ def test_the_descriptor_of_what_was_closed(broker: BrokerProcess) -> None:
     assert select.select([descriptor], [], [], 20)[0], "who waits is woken"
 
 
-@pytest.mark.parametrize("name", ["read", "write"])
+@pytest.mark.parametrize("name", ["recv", "send"])
 def test_ctrl_c_at_the_bell(broker: BrokerProcess, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Between flag and byte, it was silent for good, or recv_msg raised BlockingIOError."""
     with orc.Participant() as participant:
@@ -81,11 +76,11 @@ def test_ctrl_c_at_the_bell(broker: BrokerProcess, monkeypatch: pytest.MonkeyPat
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:
-            if name == "write":
+            if name == "send":
                 assert subscriber.recv_msg(0) is None
-            patch.setattr(os, name, interrupted)
+            patch.setattr(socket.socket, name, interrupted)
             with pytest.raises(KeyboardInterrupt):
-                arrive(subscriber, 2) if name == "write" else subscriber.recv_msg(0)
+                arrive(subscriber, 2) if name == "send" else subscriber.recv_msg(0)
         while subscriber.recv_msg(0) is not None:
             pass
         arrive(subscriber, 3)
@@ -101,15 +96,15 @@ def test_a_finalizer_closes_while_the_bell_is_quietened(broker: BrokerProcess, m
         descriptor = subscriber.fileno()
         arrive(subscriber, 1)
         assert subscriber.recv_msg(0) is not None
-        real = os.read
+        real = socket.socket.recv
 
-        def read(fd: int, size: int) -> bytes:
-            if fd == descriptor:
+        def recv(its: socket.socket, size: int) -> bytes:
+            if its.fileno() == descriptor:
                 subscriber._subscription.close()
-            return real(fd, size)
+            return real(its, size)
 
         with monkeypatch.context() as patch:
-            patch.setattr(os, "read", read)
+            patch.setattr(socket.socket, "recv", recv)
             subscriber.recv_msg(0)
         assert select.select([descriptor], [], [], 20)[0]
 
@@ -124,6 +119,6 @@ def test_a_mismatch_ends_with_its_publication_also_in_an_answer(broker: BrokerPr
         subscriber = participant.subscriber("t")
         subscription = subscriber._subscription
         gone = messages.TopicState("t", None, [], 0)
-        subscription._reactor.post(lambda: subscription.apply(gone, pushed=False))
+        subscription.reactor.post(lambda: subscription.apply(gone, pushed=False))
         wait_until(lambda: subscriber.link.reason == "no publisher")
         assert not subscriber.wait_connected(0)

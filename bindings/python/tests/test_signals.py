@@ -63,6 +63,8 @@ def _interrupt(module: str, where: str, prepare: str, call: str) -> None:
 @pytest.mark.parametrize("call", WITH_BROKER)
 def test_ends_waiting_for_a_publisher(backend_of: Any, broker: Any, module: str, call: str) -> None:
     backend_of(module)
+    if module == "pure" and ("of a call" in call or "service" in call):
+        pytest.skip("orc.pure has no services")
     _interrupt(module, "", *WITH_BROKER[call])
 
 

@@ -1,7 +1,7 @@
 """Services: a program offers a function under a name, and others call it (schemas/PROTOCOL.md, "Calls").
 
-One implementation for both backends, on their participants, topics and watches. liborc/doc/design/calls.md has the why;
-the names here are those of C++ (liborc/ext/calls/src).
+The serving end, on participants, topics and watches; liborc has the calling end. liborc/doc/design/calls.md has the
+why; the names here are those of C++ (liborc/src/calls).
 """
 
 from __future__ import annotations

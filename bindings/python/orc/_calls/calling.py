@@ -1,4 +1,4 @@
-"""The part of a participant that serves and calls, for both backends."""
+"""The part of a participant that serves and calls."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Calling:
         transports: Union[str, Iterable[str], None] = None,
         recorded: bool = False,
     ) -> Service:
-        """Offers a service: others call `handler` under `name` (liborc/ext/calls/include/orc/calls.h).
+        """Offers a service: others call `handler` under `name` (liborc/include/orc/calls.h).
 
         name: a topic name of at most 231 bytes. One program at a time has it.
         handler: takes the request and returns the reply. With a second parameter it also takes the orc.CallContext.

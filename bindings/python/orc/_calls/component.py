@@ -8,8 +8,6 @@ import weakref
 from typing import Any, Dict, Iterable, List, Optional, Union
 
 from .._errors import BadArgument, Closed, Error, Forked, NameTaken, SystemFailure
-from .call import Process
-from .channel_caller import ChannelCaller
 from .client_watch import ClientWatch
 from .description import service_type
 from .errors import CallErrc, CallError
@@ -18,6 +16,7 @@ from .handler import Handler
 from .message import CallTypes, full_name
 from .open_call import Caller, EndedCall, OpenCall
 from .platform import Participant, Platform, seconds
+from .process import Process
 from .service import Service
 from .service_core import ServiceCore, ServiceOptions
 from .values import codec_for, codec_of, reply_codec
@@ -29,11 +28,10 @@ _CLOSE_S = 0.5  # for handlers that run still
 class Calls:
     """Any thread may call. Refers to its participant weakly: threads must not keep that alive."""
 
-    def __init__(self, participant: Participant, platform: Platform, caller: Optional[Caller] = None) -> None:
-        """`caller`: of the backend; None: in Python."""
+    def __init__(self, participant: Participant, platform: Platform, caller: Caller) -> None:
         self.participant = weakref.ref(participant)
         self.platform = platform
-        self.caller: Caller = ChannelCaller(self.participant) if caller is None else caller
+        self.caller = caller
         self.process = Process()
         self._lock = threading.RLock()  # guards the rest
         self._ended = False

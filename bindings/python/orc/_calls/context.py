@@ -1,4 +1,4 @@
-"""What a handler knows of the call that it serves (liborc/ext/calls/include/orc/calls/call_context.h)."""
+"""What a handler knows of the call that it serves (liborc/include/orc/calls/call_context.h)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a call failed (liborc/ext/calls/include/orc/calls/call_error.h)."""
+"""Why a call failed (liborc/include/orc/calls/call_error.h)."""
 
 from __future__ import annotations
 

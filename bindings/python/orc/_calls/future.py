@@ -1,4 +1,4 @@
-"""The calling end: a result that comes (liborc/ext/calls/include/orc/calls/call_future.h)."""
+"""The calling end: a result that comes (liborc/include/orc/calls/call_future.h)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Callable, Generator, Generic
 from .._errors import BadSample
 from .._typed import Typed
 from .._typed.variables import T_co
-from .attendant import run
+from .callbacks import run
 from .errors import CallErrc, CallError
 from .open_call import Caller, OpenCall
 from .platform import Participant

@@ -89,14 +89,6 @@ def encode_types(types: CallTypes) -> bytes:
     return b"".join(_SIZE.pack(len(part)) + part for part in parts)
 
 
-def other_version(sample: memoryview) -> int:
-    """The version of a message that decode() refused for it; 0: the reason was another one."""
-    if len(sample) < _HEADER.size:
-        return 0
-    version: int = _HEADER.unpack_from(sample)[1]
-    return version if version != VERSION else 0
-
-
 def decode_types(payload: bytes) -> Optional[CallTypes]:
     try:
         request, at = _type_at(payload, 0)

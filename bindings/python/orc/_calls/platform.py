@@ -30,7 +30,7 @@ class Platform(NamedTuple):
 
 
 class Participant(Protocol):
-    """The parts of a participant that services use. Both backends have them."""
+    """The parts of a participant that services use."""
 
     @property
     def broker_endpoint(self) -> str: ...

@@ -1,4 +1,4 @@
-"""Publishes the calls of one service on its topic NAME/.calls (liborc/ext/calls/include/orc/calls/call_record.h)."""
+"""Publishes the calls of one service on its topic NAME/.calls (liborc/include/orc/calls/call_record.h)."""
 
 from __future__ import annotations
 

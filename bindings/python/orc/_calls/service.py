@@ -1,4 +1,4 @@
-"""The serving end (liborc/ext/calls/include/orc/calls/service.h)."""
+"""The serving end (liborc/include/orc/calls/service.h)."""
 
 from __future__ import annotations
 

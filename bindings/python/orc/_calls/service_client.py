@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Dict, Optional, Set
 from .._directory_types import PublicationState
 from .._errors import BadArgument, Closed, Error, Forked, NoBroker, TypeMismatch
 from . import message
-from .client_topics import DEPTH, HELD_MESSAGES, MAX_OPEN_CALLS
 from .context import CallClient
 from .errors import CallErrc, CallError
 from .message import CallMessage, Kind
@@ -20,6 +19,10 @@ from .turns import Turn
 if TYPE_CHECKING:
     from .service_core import ServiceCore
 
+_MAX_OPEN_CALLS = 1024
+# Requests, cancellations and acknowledgements of as many calls as can be open; and replies with two feedbacks each.
+_DEPTH = 4 * _MAX_OPEN_CALLS
+_HELD_MESSAGES = 60  # over shm
 _IDLE_SLICE_MS = 1000  # the end of a topic wakes the thread
 _GREETING_SLICE_MS = 100  # between two welcomes to a client that has not answered
 _MAX_ACCEPTED_TYPES = 64
@@ -176,12 +179,12 @@ class ServiceClient:
         if by is None:
             return False
         transports = self._service.options.transports
-        shm = {"max_messages": HELD_MESSAGES} if not transports or "shm" in transports else {}
+        shm = {"max_messages": _HELD_MESSAGES} if not transports or "shm" in transports else {}
         come = message.call_topic(self._service.name, self.id)
         go = message.reply_topic(self._service.name, self.id)
         try:
             with contextlib.suppress(NoBroker):
-                by.request_topic(come, conflate=0, depth=DEPTH, transports=transports, **shm)
+                by.request_topic(come, conflate=0, depth=_DEPTH, transports=transports, **shm)
             with contextlib.suppress(NoBroker):
                 by.register_topic(go, transports=transports)
             self._replies = by.publisher(go)
@@ -307,7 +310,7 @@ class ServiceClient:
         missing = id - self._last_id
         if missing <= 0:
             return False
-        self._service.count_refused(min(missing, MAX_OPEN_CALLS))
+        self._service.count_refused(min(missing, _MAX_OPEN_CALLS))
         self._last_id = id
         return True
 

@@ -14,11 +14,11 @@ from typing import Any, Dict, List, Optional, Tuple
 from .._directory_types import PublicationState
 from .._errors import Error, Forked, NoBroker, SystemFailure
 from .._type_description import TypeDescription
-from .call import Process
 from .errors import CallErrc, CallError
 from .handler import Handler
 from .message import CallTypes, absolute
 from .platform import CheckTypes, Participant
+from .process import Process
 from .recorder import Recorder
 from .service_call import ServiceCall
 from .service_client import ServiceClient

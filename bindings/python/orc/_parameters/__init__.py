@@ -1,7 +1,7 @@
 """Parameters: values of a program that other programs see and set while it runs (schemas/PROTOCOL.md, "Parameters").
 
-One implementation for both backends, on their participants, topics and services. liborc/doc/design/parameters.md has
-the why; the names here are those of C++ (liborc/ext/parameters/src).
+They are topics and services of a participant. liborc/doc/design/parameters.md has the why; the names here are those of
+C++ (liborc/src/parameters).
 """
 
 from __future__ import annotations

@@ -9,9 +9,9 @@ import weakref
 from typing import Any, Callable, Dict, Optional
 
 from .._calls import CallContext, Calls, Service
-from .._calls.call import Process
 from .._calls.component import options_of
 from .._calls.message import absolute
+from .._calls.process import Process
 from .._errors import BadArgument, BadName, Closed, Error, Forked, NameTaken, NoBroker, NotRegistered
 from .changes import Changes
 from .core import ParameterCore

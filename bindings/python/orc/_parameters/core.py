@@ -7,8 +7,8 @@ import threading
 import weakref
 from typing import TYPE_CHECKING, Any, Callable, Optional
 
-from .._calls.call import Process
 from .._calls.message import absolute
+from .._calls.process import Process
 from .._errors import BadArgument, Closed, Forked, NoBroker, NotRegistered
 from .._log import logger
 from .description import ParameterDescription

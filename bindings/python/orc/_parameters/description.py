@@ -19,7 +19,7 @@ _MAX_UNIT_BYTES = 32
 
 @dataclass(frozen=True)
 class ParameterDescription:
-    """A parameter, as its program declares it (liborc/ext/parameters/include/orc/parameters/parameter_description.h).
+    """A parameter, as its program declares it (liborc/include/orc/parameters/parameter_description.h).
 
     All values are of one type: bool, int, float, str or list of float.
     """

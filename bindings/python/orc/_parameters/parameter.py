@@ -1,4 +1,4 @@
-"""A program's parameter, as a handle (liborc/ext/parameters/include/orc/parameters/parameter.h)."""
+"""A program's parameter, as a handle (liborc/include/orc/parameters/parameter.h)."""
 
 from __future__ import annotations
 

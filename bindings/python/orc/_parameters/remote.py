@@ -1,4 +1,4 @@
-"""Parameters of other programs (liborc/ext/parameters/include/orc/parameters/remote_parameters.h)."""
+"""Parameters of other programs (liborc/include/orc/parameters/remote_parameters.h)."""
 
 from __future__ import annotations
 

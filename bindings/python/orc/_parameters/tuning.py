@@ -1,4 +1,4 @@
-"""The part of a participant that has parameters and sets those of other programs, for both backends."""
+"""The part of a participant that has parameters and sets those of other programs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Tuning:
         read_only: bool = False,
         validate: Optional[Callable[[V], Optional[str]]] = None,
     ) -> Parameter[V]:
-        """Declares a value that other programs see and set (liborc/ext/parameters/include/orc/parameters.h).
+        """Declares a value that other programs see and set (liborc/include/orc/parameters.h).
 
         name: a topic name. One program at a time has it.
         initial: the value with which the program starts, each time. Its type is that of all values: bool, int (64

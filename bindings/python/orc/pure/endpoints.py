@@ -1,11 +1,11 @@
-"""Finds endpoints: the broker's, the directory of a publication's ipc socket, the address for other hosts.
+"""Finds endpoints: the broker's, the place of a publication's ipc socket, the addresses for other hosts.
 
-schemas/PROTOCOL.md, "Where the broker is" and "Where a publication listens".
+schemas/PROTOCOL.md, "Where the broker is" and "Where a publication listens". Without Unix sockets there is only tcp.
 """
 
 from __future__ import annotations
 
-import ipaddress
+import contextlib
 import os
 import pathlib
 import re
@@ -15,6 +15,8 @@ import struct
 import time
 from typing import List, Optional, Tuple
 
+from .._errors import BadArgument
+
 _DEFAULT_TCP = "tcp://127.0.0.1:5570"
 _MAX_PATH_LENGTH = 107
 _MAX_SHOWN = 120  # characters of an endpoint, in a message
@@ -23,67 +25,54 @@ _MAX_ADDRESSES = 8
 _SYSTEM = "/run/orc"  # in root's /run; its owner is the broker's user
 _NUMERIC = re.compile(r"tcp://(\d+\.\d+\.\d+\.\d+|\[[0-9a-fA-F:.]+\]):\d+\Z")  # looking up a name may take seconds
 _IPC = re.compile(r"ipc://(/.+)/(\d{1,10})/([0-9a-f]{16})\Z", re.ASCII)
-
-
-def broker_candidates(named: str) -> List[str]:
-    """Returns the endpoints to try, in order: only the named ones, if the program or the environment names any."""
-    return named_brokers(named) or [f"ipc://{directory}/broker" for directory in _run_directories()] + [_DEFAULT_TCP]
+_CREDENTIALS = struct.Struct("3i")  # Linux: pid, uid, gid
+HAS_IPC = hasattr(socket, "AF_UNIX") and hasattr(os, "geteuid")
 
 
 def named_brokers(named: str) -> List[str]:
-    """Returns the endpoints that the program or the environment names. Without any, the program searches."""
+    """Returns the endpoints that the program or the environment names. Without any, the program searches.
+
+    Raises BadArgument for one that no broker can have.
+    """
     for text in (named, os.environ.get("ORC_BROKER", "")):
         if listed := [word.strip() for word in text.split(",") if word.strip()]:
+            for each in listed:
+                if problem := _problem(each):
+                    shown = ascii(each[:_MAX_SHOWN])[1:-1]
+                    raise BadArgument(f"the broker's endpoint {shown} {problem}")
             return listed
     return []
 
 
-def endpoint_problem(endpoint: str) -> str:
-    """Returns why this cannot be a broker's endpoint, and what to write. Empty: it has the form of one.
+def _problem(endpoint: str) -> str:
+    """Returns why this cannot be a broker's endpoint, and what to write; empty: it has the form of one.
 
     The same texts as liborc's (wire/broker_endpoint.h).
     """
-    shown = ascii(endpoint[:_MAX_SHOWN])[1:-1] + ("..." if len(endpoint) > _MAX_SHOWN else "")
     unclear = "a broker's endpoint is tcp://HOST:PORT or ipc:///PATH"
     kind, separator, where = endpoint.partition("://")
     if endpoint == "none":
-        return f"{shown} beside other endpoints has no meaning: {unclear}"
-    if separator and kind == "tcp":
-        if _is_v6(where):
-            what = "needs brackets and a port"
-        elif where.startswith("/") and where.strip("/"):
-            what = "has more than two slashes after tcp"
-        elif not where or where[0] in ":/":
-            return f"{shown} names no host: {unclear}"
-        elif _has_port(where):
-            return ""
-        else:
-            what = "has no port"
-        instead = _as_tcp(where.lstrip("/"))
-    elif separator and kind == "ipc":
-        return "" if where else f"{shown} names no path: {unclear}"
-    elif separator:
-        return f"{shown} has another scheme: {unclear}"
-    elif where := _after_few_slashes(endpoint):
-        over_tcp = endpoint.startswith("tcp")
-        what = "needs two slashes after tcp" if over_tcp else "needs three slashes after ipc"
-        instead = _as_tcp(where) if over_tcp else f"ipc:///{where}"
-    else:
-        what = "has no scheme"
-        instead = f"ipc://{endpoint}" if endpoint.startswith("/") else _as_tcp(endpoint)
-    advice = unclear if len(endpoint) > _MAX_SHOWN else f"write {ascii(instead)[1:-1]}"
-    return f"{shown} {what}: {advice}"
-
-
-def shown_address(address: str) -> str:
-    """Returns an endpoint for a message: without its scheme, printable, shortened."""
-    return ascii(address.partition("://")[2][:_MAX_SHOWN])[1:-1]
-
-
-def _after_few_slashes(endpoint: str) -> str:
-    """Of "tcp:/robot" or "ipc:/run/orc/broker" what follows the slashes; empty: it is neither. tcp:5570 has a port."""
-    kind, _, where = endpoint.partition(":")
-    return where.lstrip("/") if kind in ("tcp", "ipc") and not where.isdecimal() else ""
+        return "means to do without a broker, which needs the native backend"
+    if separator and kind == "ipc":
+        return "" if HAS_IPC and where else f"names no path: {unclear}" if HAS_IPC else "needs Unix sockets: name tcp"
+    if separator and kind != "tcp":
+        return f"has another scheme: {unclear}"
+    if not separator:
+        kind, _, rest = endpoint.partition(":")
+        where = rest.lstrip("/") if kind in ("tcp", "ipc") and not rest.isdecimal() else ""
+        if where:
+            instead = _as_tcp(where) if kind == "tcp" else f"ipc:///{where}"
+            return f"needs {'two slashes after tcp' if kind == 'tcp' else 'three slashes after ipc'}: write {instead}"
+        return f"has no scheme: write {f'ipc://{endpoint}' if endpoint.startswith('/') else _as_tcp(endpoint)}"
+    if _is_v6(where):
+        return f"needs brackets and a port: write {_as_tcp(where)}"
+    if where.startswith("/") and where.strip("/"):
+        return f"has more than two slashes after tcp: write {_as_tcp(where.lstrip('/'))}"
+    if not where or where[0] in ":/":
+        return f"names no host: {unclear}"
+    if not _has_port(where):
+        return f"has no port: write {_as_tcp(where)}"
+    return "" if where.rpartition(":")[2].isdecimal() else f"has no number as its port: {unclear}"
 
 
 def _as_tcp(where: str) -> str:
@@ -93,30 +82,64 @@ def _as_tcp(where: str) -> str:
 
 
 def _is_v6(text: str) -> bool:
-    try:
-        socket.inet_pton(socket.AF_INET6, text.partition("%")[0])
-    except OSError:
-        return False
-    return True
+    return text.count(":") > 1 and not text.startswith("[")
 
 
-def _has_port(host_and_port: str) -> bool:
-    return not host_and_port.endswith("]") and host_and_port.rpartition(":")[2] not in ("", host_and_port)
+def _has_port(where: str) -> bool:
+    return not where.endswith("]") and where.rpartition(":")[2] not in ("", where)
+
+
+def run_directories() -> List[str]:
+    """Returns where a broker may be found, and where publications may listen."""
+    if not HAS_IPC:
+        return []
+    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+    own = [f"{runtime}/orc"] if runtime.startswith("/") else []
+    return [*own, _SYSTEM, f"/tmp/orc-{os.geteuid()}"]
+
+
+def broker_candidates(named: str) -> List[str]:
+    """Returns the endpoints to try, in order: only the named ones, if there are any."""
+    return named_brokers(named) or [f"ipc://{each}/broker" for each in run_directories()] + [_DEFAULT_TCP]
+
+
+def trusted(directory: str) -> bool:
+    """Returns whether no other user can have put something there."""
+    with contextlib.suppress(OSError):
+        found = os.lstat(directory)
+        own = found.st_uid in (0, os.geteuid()) and not found.st_mode & stat.S_IWOTH
+        return stat.S_ISDIR(found.st_mode) and (own or directory == _SYSTEM)
+    return False
+
+
+def trusted_peer(its: socket.socket, path: str) -> bool:
+    """Returns whether this user, root or the directory's owner listens, where the system shows it."""
+    owner = os.stat(os.path.dirname(path)).st_uid
+    return not hasattr(socket, "SO_PEERCRED") or _peer(its)[1] in (0, os.geteuid(), owner)
+
+
+def _peer(its: socket.socket) -> Tuple[int, ...]:
+    return _CREDENTIALS.unpack(its.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
+
+
+def peer_process(its: socket.socket) -> str:
+    """Returns which local process is at the other end of a Unix socket, where the system shows it."""
+    with contextlib.suppress(OSError, AttributeError):
+        return f"process {_peer(its)[0]}"
+    return "a local process"
+
+
+def shown_address(address: str) -> str:
+    """Returns an endpoint for a message: without its scheme, printable, shortened."""
+    return ascii(address.partition("://")[2][:_MAX_SHOWN])[1:-1]
 
 
 def is_name(endpoint: str) -> bool:
     """Returns whether the host of an endpoint is a name to look up."""
     kind, _, where = endpoint.partition("://")
     host, _, port = where.rpartition(":")
-    return kind == "tcp" and bool(port) and bool(host) and not set("[]:*") & set(host) and not _is_v4(host)
-
-
-def _is_v4(host: str) -> bool:
-    try:
-        socket.inet_pton(socket.AF_INET, host)
-        return True
-    except OSError:
-        return False
+    is_number = re.fullmatch(r"\d+\.\d+\.\d+\.\d+", host)
+    return kind == "tcp" and bool(port and host) and not set("[]:*") & set(host) and not is_number
 
 
 def in_url(address: str) -> str:
@@ -126,71 +149,24 @@ def in_url(address: str) -> str:
 
 def addresses_of(host: str) -> List[str]:
     """Returns at most 8 addresses of both families; [] for an unknown host. A name may take seconds."""
-    try:
+    with contextlib.suppress(OSError, UnicodeError):
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        return []
-    return list(dict.fromkeys(str(each[4][0]) for each in found))[:_MAX_ADDRESSES]
+        return list(dict.fromkeys(str(each[4][0]) for each in found))[:_MAX_ADDRESSES]
+    return []
 
 
 def numeric_endpoints(endpoint: str) -> List[str]:
     """Returns one endpoint for each address of a host name; any other endpoint unchanged. May take seconds."""
     if not is_name(endpoint):
         return [endpoint]
-    host, _, port = endpoint[len("tcp://") :].rpartition(":")
+    host, port = split_tcp(endpoint[len("tcp://") :])
     return [f"tcp://{in_url(address)}:{port}" for address in addresses_of(host)]
 
 
-def _run_directories() -> List[str]:
-    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
-    own = [f"{runtime}/orc"] if runtime.startswith("/") else []
-    return [*own, _SYSTEM, f"/tmp/orc-{os.geteuid()}"]
-
-
-def answers(endpoint: str) -> bool:
-    """Returns whether a broker of this user or of the system listens there. Waits at most 50 ms."""
-    kind, _, where = endpoint.partition("://")
-    local = kind == "ipc"
-    if local and not trusted(os.path.dirname(where)):
-        return False
-    try:
-        with socket.socket(socket.AF_UNIX if local else _family(where)) as probe:
-            probe.settimeout(0.05)
-            probe.connect(where if local else split_tcp(where))
-            return not local or _peer(probe) in (0, os.geteuid(), os.stat(os.path.dirname(where)).st_uid)
-    except BlockingIOError:
-        return True  # its queue is full
-    except (OSError, ValueError):
-        return False
-
-
-def is_near(endpoint: str) -> bool:
-    """Returns whether `answers` returns at once. For other hosts it would wait for the network."""
-    kind, _, where = endpoint.partition("://")
-    try:
-        return kind == "ipc" or ipaddress.ip_address(split_tcp(where)[0].partition("%")[0]).is_loopback
-    except ValueError:
-        return True
-
-
-def _family(where: str) -> socket.AddressFamily:
-    return socket.AF_INET6 if where.startswith("[") else socket.AF_INET
-
-
-def trusted(directory: str) -> bool:
-    """Returns whether no other user can have put something there."""
-    try:
-        found = os.lstat(directory)
-    except OSError:
-        return False
-    if not stat.S_ISDIR(found.st_mode):
-        return False
-    return directory == _SYSTEM or (found.st_uid in (0, os.geteuid()) and not found.st_mode & stat.S_IWOTH)
-
-
-def _peer(connection: socket.socket) -> int:
-    """Returns the user at the other end of a Unix socket, as of when it began to listen."""
-    return int(struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[1])
+def split_tcp(where: str) -> Tuple[str, int]:
+    """Splits "host:port" or "[v6]:port". Raises ValueError for anything else."""
+    host, _, port = where.rpartition(":")
+    return host.strip("[]"), int(port)
 
 
 def obstacle(address: str, local: bool, publication: int, broker: str) -> str:
@@ -200,12 +176,12 @@ def obstacle(address: str, local: bool, publication: int, broker: str) -> str:
     """
     if not local:
         return "" if _NUMERIC.match(address) else "its address is no number"
-    shape = _IPC.match(address)
+    shape = _IPC.match(address) if HAS_IPC else None
     if shape is None or shape[3] != f"{publication:016x}" or not _is_run_directory(shape[1], shape[2], broker):
         return "its path is in no run directory"
     path = address[len("ipc://") :]
     try:
-        if not stat.S_ISSOCK(os.lstat(path).st_mode):
+        if not stat.S_ISDIR(os.lstat(os.path.dirname(path)).st_mode) or not stat.S_ISSOCK(os.lstat(path).st_mode):
             return "its path is no socket"
     except OSError:
         return "its socket is not on this host"
@@ -214,26 +190,13 @@ def obstacle(address: str, local: bool, publication: int, broker: str) -> str:
 
 def _is_run_directory(directory: str, user: str, broker: str) -> bool:
     """Returns whether it is a run directory of the broker, of this user, or of the publication's user."""
-    kind, _, where = broker.partition("://")
-    beside = [os.path.dirname(where)] if kind == "ipc" else []
-    return any(
-        _same(directory, each)
-        for each in [*beside, *_run_directories(), f"/run/user/{user}/orc", f"/tmp/orc-{user}"]
-        if "/../" not in f"{directory}/"
-    )
-
-
-def _same(one: str, other: str) -> bool:
-    try:
-        return os.path.samefile(one, other)
-    except OSError:
-        return False
-
-
-def split_tcp(where: str) -> Tuple[str, int]:
-    """Splits "host:port" or "[v6]:port". Raises ValueError for anything else."""
-    host, _, port = where.rpartition(":")
-    return host.strip("[]"), int(port)
+    beside = [os.path.dirname(broker[len("ipc://") :])] if broker.startswith("ipc://") else []
+    if "/../" not in f"{directory}/":
+        for each in [*beside, *run_directories(), f"/run/user/{user}/orc", f"/tmp/orc-{user}"]:
+            with contextlib.suppress(OSError):
+                if os.path.samefile(directory, each):
+                    return True
+    return False
 
 
 def socket_directory(broker: str) -> Optional[pathlib.Path]:
@@ -242,56 +205,40 @@ def socket_directory(broker: str) -> Optional[pathlib.Path]:
     It is in the directory of the broker's ipc socket, so that users of the broker find it. With a broker over tcp it is
     in the first run directory that this user can write.
     """
-    kind, _, where = broker.partition("://")
-    run_directories = _run_directories()
-    for parent in [os.path.dirname(where)] if kind == "ipc" else run_directories:
-        if made := _make(pathlib.Path(parent), searched=parent in run_directories):
-            return made
+    found = run_directories()
+    beside = [os.path.dirname(broker[len("ipc://") :])] if broker.startswith("ipc://") else found
+    for parent in beside if HAS_IPC else []:
+        own = pathlib.Path(parent) / str(os.geteuid())
+        with contextlib.suppress(OSError):
+            own.parent.mkdir(mode=0o700, exist_ok=True)
+            if parent in found and not trusted(parent):
+                continue
+            own.mkdir(mode=0o750, exist_ok=True)
+            its = own.lstat()
+            if stat.S_ISDIR(its.st_mode) and its.st_uid == os.geteuid() and os.access(own, os.W_OK | os.X_OK):
+                return own
     return None
 
 
-def _make(parent: pathlib.Path, searched: bool) -> Optional[pathlib.Path]:
-    """`searched`: the directory was not named, so it must be ours or the system's."""
-    own = parent / str(os.geteuid())
-    try:
-        parent.mkdir(mode=0o700, exist_ok=True)
-        if searched and not trusted(str(parent)):
-            return None
-        own.mkdir(mode=0o750, exist_ok=True)
-        return own if _is_ours(own) and os.access(own, os.W_OK | os.X_OK) else None
-    except OSError:
-        return None
+def socket_path(broker: str, publication: int) -> Optional[pathlib.Path]:
+    """Returns where a publication with this high half of its id listens. None: there is no place."""
+    directory = socket_directory(broker)
+    path = None if directory is None else directory / f"{publication:016x}"
+    return path if path is not None and len(os.fsencode(path)) <= _MAX_PATH_LENGTH else None
 
 
-def _is_ours(directory: pathlib.Path) -> bool:
-    found = directory.lstat()
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
-
-
-def sweep(directory: pathlib.Path) -> None:
+def sweep(directory: Optional[pathlib.Path]) -> None:
     """Removes this user's sockets on which no program listens any more. Young ones may be about to listen."""
-    try:
-        files = list(os.scandir(directory))
-    except OSError:
-        return
-    for file in files:
-        try:
-            found = file.stat(follow_symlinks=False)
-            if not stat.S_ISSOCK(found.st_mode) or time.time() - found.st_mtime < _STALE_AFTER_S:
-                continue
-            with socket.socket(socket.AF_UNIX) as probe:
-                probe.setblocking(False)
-                if probe.connect_ex(file.path) == _REFUSED:
-                    os.unlink(file.path)
-        except OSError:
-            continue
-
-
-_REFUSED = 111
-
-
-def fits(path: pathlib.Path) -> bool:
-    return len(os.fsencode(path)) <= _MAX_PATH_LENGTH
+    for file in [] if directory is None else list(directory.iterdir()):
+        with contextlib.suppress(OSError):
+            found = file.lstat()
+            if stat.S_ISSOCK(found.st_mode) and time.time() - found.st_mtime >= _STALE_AFTER_S:
+                with socket.socket(socket.AF_UNIX) as probe:
+                    probe.setblocking(False)
+                    try:
+                        probe.connect(str(file))
+                    except ConnectionRefusedError:
+                        file.unlink()
 
 
 def own_addresses(broker: str, advertise: str) -> List[str]:
@@ -302,23 +249,13 @@ def own_addresses(broker: str, advertise: str) -> List[str]:
     """
     if advertise:
         return [in_url(advertise)]
-    kind, _, where = broker.partition("://")
     # Networks for documentation: the way there is the default route.
-    targets = [split_tcp(where)[0]] if kind == "tcp" else ["192.0.2.1", "2001:db8::1"]
-    sources = [found for each in targets if (found := _source_towards(each))]
-    if not sources:
-        return ["127.0.0.1"]
-    return [in_url(each) for each in sources if not _is_link_local_v6(each)]
-
-
-def _source_towards(host: str) -> str:
-    try:  # it also fails when the kernel has no IPv6
-        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_DGRAM) as probe:
-            probe.connect((host, 9))
-            return str(probe.getsockname()[0])
-    except OSError:
-        return ""
-
-
-def _is_link_local_v6(address: str) -> bool:
-    return ":" in address and ipaddress.IPv6Address(address.partition("%")[0]).is_link_local
+    targets = [split_tcp(broker[6:])[0]] if broker.startswith("tcp://") else ["192.0.2.1", "2001:db8::1"]
+    found: List[str] = []
+    for host in targets:
+        with contextlib.suppress(OSError):  # the kernel may have no IPv6
+            with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_DGRAM) as probe:
+                probe.connect((host, 9))
+                found.append(str(probe.getsockname()[0]))
+    usable = [each for each in found if not re.match("fe[89ab]", each)]
+    return [in_url(each) for each in usable] if found else ["127.0.0.1"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 from typing import NamedTuple
 
 
@@ -28,20 +29,16 @@ def draw_id() -> Id:
             return drawn
 
 
-def draw_secret() -> int:
-    """Returns 64 random bits, not all zero."""
-    return draw_id().hi
-
-
 def host_identity() -> str:
-    """Returns the host identity: processes with the same one see the same pids. Never empty."""
+    """Returns the host identity: processes with the same one see the same pids. Where there is no /proc, it is the
+    name of the host."""
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
             boot = file.read().strip()
         namespace = re.search(r"\[(\d+)\]", os.readlink("/proc/self/ns/pid"))
         return f"{boot}:{namespace.group(1) if namespace else 0}"
     except OSError:
-        return "unknown:0"
+        return f"{socket.gethostname() or 'unknown'}:0"
 
 
 def start_time() -> int:

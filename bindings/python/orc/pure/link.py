@@ -1,26 +1,21 @@
-"""Data-plane frames: samples and link messages (schemas/PROTOCOL.md, "Samples")."""
+"""Frames of the data plane: samples and link messages (schemas/PROTOCOL.md, "Samples")."""
 
 from __future__ import annotations
 
 import struct
-from typing import NamedTuple, Optional
+import time
+from typing import NamedTuple, Optional, Union
 
 from .identity import NOBODY, Id
 
 HELLO, WELCOME, REFUSED, GOODBYE = 1, 2, 3, 4
 MAX_FROM_SUBSCRIBER = 4096
-
-_HEADER = struct.Struct("<Qq")
+MAX_PAYLOAD = (1 << 30) - 16
+HEADER = struct.Struct("<Qq")
 _LINK = struct.Struct("<QQ4sBBHQQQQIIQ")
 _MAGIC = b"ORCL"
 _VERSION = 1
-
-HEADER_BYTES = _HEADER.size
-
-
-class SampleHeader(NamedTuple):
-    sequence: int
-    stamp_ns: int
+Frame = Union[bytes, bytearray]
 
 
 class LinkMessage(NamedTuple):
@@ -32,21 +27,12 @@ class LinkMessage(NamedTuple):
     secret: int = 0  # hello: of a subscription and a publication; 0: none
 
 
-def pack_header_into(frame: bytearray, sequence: int, stamp_ns: int) -> None:
-    _HEADER.pack_into(frame, 0, sequence, stamp_ns)
-
-
-def unpack_header(frame: memoryview) -> Optional[SampleHeader]:
-    """Returns None for a frame that is too short. Sequence 0 marks a link message."""
-    return SampleHeader(*_HEADER.unpack_from(frame)) if len(frame) >= HEADER_BYTES else None
-
-
 def pack_link(message: LinkMessage) -> bytes:
     kind, publication, subscription, depth, newest, secret = message
     return _LINK.pack(0, secret, _MAGIC, kind, _VERSION, 0, *publication, *subscription, depth, 0, newest)
 
 
-def unpack_link(frame: memoryview) -> Optional[LinkMessage]:
+def unpack_link(frame: Union[Frame, memoryview]) -> Optional[LinkMessage]:
     """Returns None for anything but a link message of this version."""
     if len(frame) != _LINK.size:
         return None
@@ -57,3 +43,22 @@ def unpack_link(frame: memoryview) -> Optional[LinkMessage]:
     if NOBODY in (publication, subscription):
         return None
     return LinkMessage(kind, publication, subscription, depth, newest, secret)
+
+
+class Allowance:
+    """Limits how often something may happen: a number at once, then a steady rate (a token bucket)."""
+
+    def __init__(self, at_once: float, per_second: float) -> None:
+        self._at_once, self._per_second = at_once, per_second
+        self._left = at_once
+        self._since = time.monotonic()
+
+    def take(self, count: float = 1) -> bool:
+        """Returns whether it may happen so often now, and counts it if so."""
+        now = time.monotonic()
+        self._left = min(self._at_once, self._left + (now - self._since) * self._per_second)
+        self._since = now
+        if self._left < count:
+            return False
+        self._left -= count
+        return True

@@ -1,325 +1,109 @@
-"""The control plane's messages as values (schemas/orc_protocol.fbs). Absent tables are None, absent strings empty."""
+"""The messages of the control plane as values (schemas/orc_protocol.fbs).
+
+`_TABLES` is the schema once more, for the codec in wire.py: of each field its kind and, after "=", what stands for an
+absent one. A kind is `id` (not all zero; `id?` may be), `text` (at most 255 bytes; `text!` is not empty), `number`
+(also of flags), `bytes`, the name of a table, or one of these in brackets: a list.
+"""
 
 from __future__ import annotations
 
-import builtins
-from dataclasses import dataclass, field
-from typing import List, Optional, Union
+import dataclasses
+from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Tuple
 
 from .identity import NOBODY, Id
 
+_BODIES = """
+Hello participant:id name:text host:text! pid:number start_time:number library:text secret:id?
+RegisterTopic topic:text! publication:id endpoints:[Endpoint] type:Type keep_last:number=1 shared:number
+UnregisterTopic topic:text! publication:id
+RequestTopic topic:text! subscription:id max_age_ms:number type:Type knows_shared:number
+ReleaseTopic topic:text! subscription:id
+Heartbeat publications:[PublicationCounters] subscriptions:[SubscriptionCounters]
+Goodbye
+Alive
+ListTopics after:text limit:number
+DescribeTopic topic:text! after:id?
+Welcome epoch:number lease_ms:number heartbeat_ms:number remote:number version:text
+Ack
+Error code:number text:text!
+TopicState topic:text! publication:Publication subscriptions:[Subscription] subscription_count:number more:number\
+ lacks_schema:number shared:number publications:[Publication]
+TopicList topics:[TopicState] more:number participants:number epoch:number uptime_ms:number rejected:number
+Probe
+Watch topics:[text!] participants:number epoch:number snapshot:number until:number wait_ms:number own:number
+Changes epoch:number snapshot:number until:number reset:number more:number topics:[TopicState]\
+ participants:[Participant] host_name:text
+SchemaPart hash:number offset:number bytes:bytes
+GetSchema hash:number offset:number
+TypeMismatch topic:text! subscription:id text:text! participant_name:text pid:number publication:id?
+ListPeers
+PeerList host_name:text topics:number peers:[Peer]
+"""
+_TABLES = """
+Endpoint transport:number address:text!
+Type name:text schema_encoding:text message_encoding:text hash:number schema_size:number
+PublicationCounters publication:id sampled_ns:number sent:number bytes:number dropped:number readers:number\
+ last_sent_ns:number jitter_ns:number=-1
+Prediction period_ns:number hits:number early:number misses:number watched_ns:number
+SubscriptionCounters subscription:id sampled_ns:number received:number bytes:number missed:number malformed:number\
+ age_ns:number transport:number reason:text stale:number prediction:Prediction
+Publication publication:id participant:id participant_name:text host:text pid:number endpoints:[Endpoint] type:Type\
+ counters:PublicationCounters received_ago_ms:number keep_last:number=1 host_name:text stale:number age_ms:number
+Subscription subscription:id participant:id participant_name:text host:text pid:number counters:SubscriptionCounters\
+ received_ago_ms:number max_age_ms:number type:Type
+Participant participant:id gone:number name:text host:text pid:number library:text
+Peer endpoint:text! host_name:text state:number topics:number silent_ms:number reason:text
+"""
 
-@dataclass(frozen=True)
-class Endpoint:
-    transport: int
-    address: str
 
+class Field(NamedTuple):
+    """A field of a table."""
 
-@dataclass(frozen=True)
-class Type:
-    """What the bytes of a topic mean, without the schema, which travels once per hash."""
-
-    name: str = ""
-    schema_encoding: str = ""
-    message_encoding: str = ""
-    hash: int = 0
-    schema_size: int = 0
-
-
-@dataclass(frozen=True)
-class Hello:
-    participant: Id
     name: str
-    host: str
-    pid: int
-    start_time: int
-    library: str
-    secret: Id = NOBODY
+    kind: str
+    is_list: bool
 
 
-@dataclass(frozen=True)
-class RegisterTopic:
-    topic: str
-    publication: Id
-    endpoints: List[Endpoint]
-    type: Optional[Type] = None
-    keep_last: bool = True
-    shared: bool = False
+def _make(line: str) -> Tuple[type, List[Field]]:
+    """Returns the class of a table, which is a frozen dataclass, and its fields."""
+    name, *words = line.split()
+    fields: List[Field] = []
+    members: List[Tuple[str, Any, Any]] = []
+    for each in words:
+        declared, _, default = each.partition("=")
+        field, _, kind = declared.partition(":")
+        fields.append(Field(field, kind.strip("[]"), kind.startswith("[")))
+        absent: Any = {"id": NOBODY, "id?": NOBODY, "text": "", "text!": "", "bytes": b"", "number": 0}.get(kind)
+        if kind.startswith("["):
+            members.append((field, Any, dataclasses.field(default_factory=list)))
+        else:
+            members.append((field, Any, dataclasses.field(default=int(default) if default else absent)))
+    return dataclasses.make_dataclass(name, members, frozen=True), fields
 
 
-@dataclass(frozen=True)
-class UnregisterTopic:
-    topic: str
-    publication: Id
+#: The fields of each table, by its name.
+TABLES: Dict[str, List[Field]] = {}
+#: The classes of what an envelope may contain, in the order of their numbers, from 1.
+BODIES: List[type] = []
+for _line in _BODIES.split("\n")[1:-1] + _TABLES.split("\n")[1:-1]:
+    _made, TABLES[_line.split()[0]] = _make(_line)
+    globals()[_made.__name__] = _made
+    if _line in _BODIES.split("\n"):
+        BODIES.append(_made)
+
+Body = Any  # one of BODIES
+
+__all__ = ["BODIES", "TABLES", "Body", "Envelope", "Field", "Id"]
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any: ...
 
 
-@dataclass(frozen=True)
-class RequestTopic:
-    topic: str
-    subscription: Id
-    max_age_ms: int = 0
-    type: Optional[Type] = None
-    knows_shared: bool = True
-
-
-@dataclass(frozen=True)
-class ReleaseTopic:
-    topic: str
-    subscription: Id
-
-
-@dataclass(frozen=True)
-class PublicationCounters:
-    publication: Id
-    sampled_ns: int
-    sent: int
-    bytes: int
-    dropped: int
-    readers: int
-    last_sent_ns: int = 0
-    jitter_ns: int = -1
-
-
-@dataclass(frozen=True)
-class Prediction:
-    period_ns: int
-    hits: int
-    early: int
-    misses: int
-    watched_ns: int
-
-
-@dataclass(frozen=True)
-class SubscriptionCounters:
-    subscription: Id
-    sampled_ns: int
-    received: int
-    bytes: int
-    missed: int
-    malformed: int
-    age_ns: int
-    transport: int
-    reason: str
-    stale: int = 0
-    prediction: Optional[Prediction] = None
-
-
-@dataclass(frozen=True)
-class Heartbeat:
-    publications: List[PublicationCounters]
-    subscriptions: List[SubscriptionCounters]
-
-
-@dataclass(frozen=True)
-class Goodbye:
-    pass
-
-
-@dataclass(frozen=True)
-class Alive:
-    pass
-
-
-@dataclass(frozen=True)
-class ListTopics:
-    after: str
-    limit: int
-
-
-@dataclass(frozen=True)
-class DescribeTopic:
-    topic: str
-    after: Id = NOBODY
-
-
-@dataclass(frozen=True)
-class Welcome:
-    epoch: int
-    lease_ms: int
-    heartbeat_ms: int
-    remote: bool
-    version: str
-
-
-@dataclass(frozen=True)
-class Ack:
-    pass
-
-
-@dataclass(frozen=True)
-class Error:
-    code: int
-    text: str
-
-
-@dataclass(frozen=True)
-class Publication:
-    publication: Id
-    participant: Id
-    participant_name: str
-    host: str
-    pid: int
-    endpoints: List[Endpoint]
-    type: Optional[Type]
-    counters: Optional[PublicationCounters]
-    received_ago_ms: int
-    keep_last: bool = True
-    host_name: str = ""  # of a peer broker's host; empty: of the broker's own participant
-    stale: bool = False  # the peer broker does not answer
-    age_ms: int = 0  # to a peer broker
-
-
-@dataclass(frozen=True)
-class Subscription:
-    subscription: Id
-    participant: Id
-    participant_name: str
-    host: str
-    pid: int
-    counters: Optional[SubscriptionCounters]
-    received_ago_ms: int
-    max_age_ms: int = 0
-    type: Optional[Type] = None
-
-
-@dataclass(frozen=True)
-class TopicState:
-    topic: str
-    publication: Optional[Publication]
-    subscriptions: List[Subscription]
-    subscription_count: int
-    more: bool = False
-    lacks_schema: bool = False
-    shared: bool = False
-    publications: List[Publication] = field(default_factory=list)  # of a shared topic, which has no `publication`
-
-
-@dataclass(frozen=True)
-class TopicList:
-    topics: List[TopicState]
-    more: bool
-    participants: int
-    epoch: int
-    uptime_ms: int
-    rejected: int
-
-
-@dataclass(frozen=True)
-class Probe:
-    pass
-
-
-@dataclass(frozen=True)
-class Watch:
-    topics: List[str]
-    participants: bool = False
-    epoch: int = 0
-    snapshot: int = 0
-    until: int = 0
-    wait_ms: int = 0
-    own: bool = False  # of a peer broker
-
-
-@dataclass(frozen=True)
-class Participant:
-    participant: Id
-    gone: bool
-    name: str
-    host: str
-    pid: int
-    library: str
-
-
-@dataclass(frozen=True)
-class Changes:
-    epoch: int
-    snapshot: int
-    until: int
-    reset: bool
-    more: bool
-    topics: List[TopicState]
-    participants: List[Participant]
-    host_name: str = ""  # to a peer broker
-
-
-@dataclass(frozen=True)
-class SchemaPart:
-    hash: int
-    offset: int
-    bytes: builtins.bytes
-
-
-@dataclass(frozen=True)
-class GetSchema:
-    hash: int
-    offset: int = 0
-
-
-@dataclass(frozen=True)
-class TypeMismatch:
-    """Of a subscription, to the broker; and from the broker to the publisher."""
-
-    topic: str
-    subscription: Id
-    text: str  # the difference, as the subscriber sees it
-    participant_name: str = ""
-    pid: int = 0
-    publication: Id = NOBODY  # of a shared topic: whose type it is
-
-
-@dataclass(frozen=True)
-class ListPeers:
-    pass
-
-
-@dataclass(frozen=True)
-class Peer:
-    endpoint: str
-    host_name: str = ""
-    state: int = 0
-    topics: int = 0
-    silent_ms: int = 0
-    reason: str = ""
-
-
-@dataclass(frozen=True)
-class PeerList:
-    host_name: str
-    topics: int
-    peers: List[Peer]
-
-
-Body = Union[
-    Hello,
-    RegisterTopic,
-    UnregisterTopic,
-    RequestTopic,
-    ReleaseTopic,
-    Heartbeat,
-    Goodbye,
-    Alive,
-    ListTopics,
-    DescribeTopic,
-    Welcome,
-    Ack,
-    Error,
-    TopicState,
-    TopicList,
-    Probe,
-    Watch,
-    Changes,
-    SchemaPart,
-    GetSchema,
-    TypeMismatch,
-    ListPeers,
-    PeerList,
-]
-
-
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Envelope:
     """`request` is echoed in an answer; 0 in what the broker pushes."""
 
     request: int
-    body: Body
+    body: Any
     version: int = 1

@@ -1,34 +1,121 @@
-"""Checks options and arguments as C++ does (liborc/include/orc/options.h)."""
+"""Checks options and arguments as C++ does (liborc/include/orc/options.h), and says what needs the native backend."""
 
 from __future__ import annotations
 
 import dataclasses
-import numbers
 import operator
 import os
 import re
-from typing import Iterable, Optional, Tuple, Union
+from typing import Any, Dict, Iterable, Optional, Tuple, Union
 
 from .._errors import BadArgument, BadName
 from .._type_description import MAX_SCHEMA_BYTES, TypeDescription
-from . import wire
-from .described_type import DescribedType, describe
-from .schema import SchemaError, check_schema
 
 Transports = Union[str, Iterable[str]]
-MAX_QUEUE_DEPTH = 65_536
-_QUEUE = 64
-_ALL = ("inproc", "ipc", "tcp", "shm", "multicast")
-_OURS = ("ipc", "tcp")
+_ALL, _OURS = ("inproc", "ipc", "tcp", "shm", "multicast"), ("ipc", "tcp")
 _NAME = re.compile(r"[A-Za-z0-9_./-]{1,255}\Z")
 _MAX_NAMESPACE_BYTES = 253  # a name needs one byte, after the slash
 _LARGEST_INT = 2**31 - 1
+_RANGES = {
+    **{"conflate": (0, 1), "depth": (0, 65_536), "max_messages": (1, 60), "spin_us": (0, 1_000_000)},
+    **{"expected_size": (0, 1 << 40), "history": (1, 65_536)},
+}
+_WORDS = {
+    **{"priority": ("bulk", "normal", "control"), "wait": ("block", "predictive")},
+    **{"type_check": ("on", "off"), "newest_of": ("all", "each")},
+}
+_REGISTER: Dict[str, Any] = {
+    **{"transports": (), "keep_last": True, "priority": "normal", "multicast": "", "shared": False},
+    **{"expected_size": 0, "history": 1, "lock": False, "huge_pages": False},
+}
+_REQUEST: Dict[str, Any] = {
+    **{"transports": (), "conflate": 1, "depth": 0, "max_age_ms": 0, "type_check": "on", "newest_of": "all"},
+    **{"max_messages": 8, "spin_us": 0, "wait": "block", "cpu_budget": 0.1},
+}
+
+
+def native_only(what: str) -> BadArgument:
+    """The error of all that orc.pure does not have."""
+    return BadArgument(
+        f"{what} needs the native backend, and this is orc.pure (topics over ipc and tcp): install the wheel of "
+        "orc-middleware with the extension, on Linux"
+    )
+
+
+def register(given: Dict[str, Any]) -> Dict[str, Any]:
+    """Returns all options of register_topic. Raises BadArgument, TypeError."""
+    found = _known(_REGISTER, given)
+    if text("multicast", found["multicast"]) or flag("shared", found["shared"]):
+        raise native_only("a shared topic" if found["shared"] else "multicast")
+    flag("keep_last", found["keep_last"])
+    _only_for_shm(found, history=found["history"] != 1, memory=bool(found["lock"] or found["huge_pages"]))
+    if found["priority"] != "normal" and found["transports"] and "tcp" not in found["transports"]:
+        raise BadArgument(
+            "priority has a meaning over tcp and multicast only, which transports leaves out: add one of them, or "
+            "leave priority out"
+        )
+    return found
+
+
+def request(given: Dict[str, Any]) -> Dict[str, Any]:
+    """Returns all options of request_topic, with `queue`: how many samples are kept in order; 0: the newest wins."""
+    found = _known(_REQUEST, given)
+    if found["conflate"] == 1 and found["depth"] != 0:
+        raise BadArgument("depth is the length of the queue with conflate = 0: set that, or leave depth out")
+    if found["newest_of"] == "each":
+        raise native_only("newest_of, for a shared topic,")
+    if not isinstance(found["cpu_budget"], (int, float)):
+        raise TypeError(f"cpu_budget is a float, not {type(found['cpu_budget']).__name__}")
+    if not 0 < found["cpu_budget"] <= 1:
+        raise BadArgument("cpu_budget is a share of a core: above 0 and at most 1")
+    if milliseconds("max_age_ms", found["max_age_ms"]) < 0:
+        raise BadArgument("max_age_ms is 0 (any age) or more")
+    _only_for_shm(found, max_messages=found["max_messages"] != 8)
+    return {**found, "queue": 0 if found["conflate"] else found["depth"] or 64, "checks": found["type_check"] == "on"}
+
+
+def _known(defaults: Dict[str, Any], given: Dict[str, Any]) -> Dict[str, Any]:
+    for name in given:
+        if name not in defaults:
+            raise TypeError(f"there is no option {name!r}; there are {', '.join(defaults)}")
+    found = {**defaults, **given, "transports": transports(given.get("transports", ()))}
+    for name, (least, most) in _RANGES.items():
+        found[name] = number(name, found.get(name, least), least, most)
+    for name, words in _WORDS.items():
+        if text(name, found.get(name, words[0])) not in words:
+            raise BadArgument(f"{name} is {', '.join(words[:-1])} or {words[-1]}, not {found[name]}")
+    return found
+
+
+def _only_for_shm(found: Dict[str, Any], **given: bool) -> None:
+    """Raises BadArgument for a given option, if the call names transports: orc.pure has no shm."""
+    for option in [name for name, is_given in given.items() if is_given and found["transports"]]:
+        what = f"{option} has a meaning over shm only, which transports leaves out"
+        raise BadArgument(f"{what}: add shm to them, or leave {option} out")
+
+
+def transports(named: Transports) -> Tuple[str, ...]:
+    """Returns the named transports. Raises BadArgument for those that orc.pure does not have."""
+    names = named.split(",") if isinstance(named, str) else list(named)
+    if not all(isinstance(name, str) for name in names):
+        raise TypeError("transports are str, such as 'ipc'")
+    chosen = tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
+    for name in chosen:
+        if name not in _ALL:
+            raise BadArgument(f"no transport is called {name!r}; there are {', '.join(_ALL)}")
+        if name not in _OURS:
+            raise native_only(name)
+    return chosen
+
+
+def transports_of_environment() -> Tuple[str, ...]:
+    """Returns those of $ORC_TRANSPORTS that orc.pure has: the variable is for all programs of a machine."""
+    named = [name.strip() for name in os.environ.get("ORC_TRANSPORTS", "").split(",") if name.strip()]
+    return transports([name for name in named if name in _OURS] or named)
 
 
 def topic_name(topic: str) -> str:
-    if not isinstance(topic, str):
-        raise TypeError(f"a topic's name is a str, not {type(topic).__name__}")
-    if not _NAME.match(topic):
+    if not _NAME.match(text("a topic's name", topic)):
         raise BadName()
     return topic
 
@@ -37,34 +124,36 @@ def name_space(namespace: str) -> str:
     """Returns what stands before relative names: a namespace and a slash, or nothing."""
     given = text("namespace", namespace) or os.environ.get("ORC_NAMESPACE", "")
     parts = without_slash(given)
-    if not parts:
-        return ""
-    if len(parts.encode()) > _MAX_NAMESPACE_BYTES or not _NAME.match(parts):
+    if len(parts.encode()) > _MAX_NAMESPACE_BYTES or (parts and not _NAME.match(parts)):
         raise BadArgument(f"namespace (ORC_NAMESPACE): {ascii(given)} is not 1 to 253 bytes of A-Z a-z 0-9 _ . / -")
-    if any(not part or part.startswith(".") for part in parts.split("/")):
+    if parts and any(not part or part.startswith(".") for part in parts.split("/")):
         raise BadArgument(f"namespace (ORC_NAMESPACE): {ascii(given)} has a part that is empty or begins with a dot")
-    return parts + "/"
+    return parts and parts + "/"
 
 
 def without_slash(name: str) -> str:
-    """The full name, or the pattern of full names, of one that may be absolute."""
+    """Returns the full name, or the pattern of full names, of one that may be absolute."""
     return name[1:] if name.startswith("/") else name
 
 
 def name_pattern(pattern: str) -> re.Pattern[str]:
     """Returns what the names of matching topics look like: `*` is any characters but `/`, `**` any characters."""
-    if not isinstance(pattern, str):
-        raise TypeError(f"a pattern of topic names is a str, not {type(pattern).__name__}")
-    pattern = without_slash(pattern)
+    pattern = without_slash(text("a pattern of topic names", pattern))
     if not _NAME.match(pattern.replace("*", ".")):
         raise BadArgument(f"{ascii(pattern)} is no pattern of topic names: 1 to 255 bytes of A-Z a-z 0-9 _ . / - *")
     parts = re.split(r"(\*+)", pattern)
     return re.compile("".join("[^/]*" if each == "*" else ".*" if "*" in each else re.escape(each) for each in parts))
 
 
-def text(name: str, value: str) -> str:
+def text(name: str, value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{name} is a str, not {type(value).__name__}")
+    return value
+
+
+def flag(name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} is True or False, not {type(value).__name__}")
     return value
 
 
@@ -85,136 +174,38 @@ def milliseconds(name: str, value: int) -> int:
     return value
 
 
-def queue(conflate: int, depth: int) -> int:
-    """Returns how many samples are kept in order; 0: the newest wins."""
-    number("conflate", conflate, 0, 1)
-    number("depth", depth, 0, MAX_QUEUE_DEPTH)
-    if conflate == 1 and depth != 0:
-        raise BadArgument("depth is the length of the queue with conflate = 0: set that, or leave depth out")
-    return 0 if conflate == 1 else depth or _QUEUE
-
-
-def only_for_shm(chosen: Tuple[str, ...], **given: bool) -> None:
-    """Raises BadArgument for a given option, if the call names transports: orc.pure has no shm."""
-    for option in [name for name, is_given in given.items() if is_given and chosen]:
-        raise BadArgument(
-            f"{option} has a meaning over shm only, which transports leaves out: add shm to them, or leave {option} out"
-        )
-
-
-def age(name: str, value: int) -> int:
-    """Returns an age in ms; 0: any. Raises OverflowError beyond C++'s int."""
-    value = operator.index(value)
-    if abs(value) > _LARGEST_INT:
-        raise OverflowError(f"{name} does not fit into an int")
-    if value < 0:
-        raise BadArgument(f"{name} is 0 (any age) or more")
-    return value
-
-
-def flag(name: str, value: bool) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError(f"{name} is True or False, not {type(value).__name__}")
-    return value
-
-
-def waits_predictively(named: str) -> bool:
-    if text("wait", named) not in ("block", "predictive"):
-        raise BadArgument(f"wait is block or predictive, not {named}")
-    return named == "predictive"
-
-
-def cpu_budget(share: float) -> float:
-    if not isinstance(share, numbers.Real):
-        raise TypeError(f"cpu_budget is a float, not {type(share).__name__}")
-    if not 0 < share <= 1:
-        raise BadArgument("cpu_budget is a share of a core: above 0 and at most 1")
-    return float(share)
-
-
-_PRIORITIES = ("bulk", "normal", "control")
-
-
-def priority(chosen: Tuple[str, ...], named: str) -> str:
-    if text("priority", named) not in _PRIORITIES:
-        raise BadArgument(f"priority is bulk, normal or control, not {named}")
-    if named != "normal" and chosen and "tcp" not in chosen:
-        raise BadArgument(
-            "priority has a meaning over tcp and multicast only, which transports leaves out: add one of them, or "
-            "leave priority out"
-        )
-    return named
+def seconds(name: str, value_ms: int) -> Optional[float]:
+    """Returns a timeout in seconds; None: for ever."""
+    value_ms = milliseconds(name, value_ms)
+    return None if value_ms < 0 else value_ms / 1000
 
 
 def ports(named: str) -> Optional[range]:
     """Returns the ports of "40000-40100" or "40000"; None: any free port."""
     if not named:
         return None
-    first, dash, last = named.partition("-")
-    numbers = [int(each) if re.fullmatch(r"[0-9]{1,5}", each) else 0 for each in (first, last if dash else first)]
-    if not all(1 <= number <= 65535 for number in numbers):
-        raise BadArgument(
-            f"ports (ORC_PORTS): '{named}' is no range of ports: write FIRST-LAST or one port, from 1 to 65535"
-        )
-    if numbers[0] > numbers[1]:
-        raise BadArgument(
-            f"ports (ORC_PORTS): the range {named} is empty: write the lower port first, {numbers[1]}-{numbers[0]}"
-        )
-    return range(numbers[0], numbers[1] + 1)
+    found = re.fullmatch(r"([0-9]{1,5})(?:-([0-9]{1,5}))?", named)
+    first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+    if not (1 <= first <= 65535 and 1 <= last <= 65535):
+        what = f"ports (ORC_PORTS): '{named}' is no range of ports"
+        raise BadArgument(f"{what}: write FIRST-LAST or one port, from 1 to 65535")
+    if first > last:
+        raise BadArgument(f"ports (ORC_PORTS): the range {named} is empty: write the lower port first, {last}-{first}")
+    return range(first, last + 1)
 
 
-def transports(named: Transports) -> Tuple[str, ...]:
-    """Returns the named transports. Raises BadArgument for those that orc.pure does not have."""
-    names = named.split(",") if isinstance(named, str) else list(named)
-    if not all(isinstance(name, str) for name in names):
-        raise TypeError("transports are str, such as 'ipc'")
-    chosen = tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
-    for name in chosen:
-        if name not in _ALL:
-            raise BadArgument(f"no transport is called {name!r}; there are {', '.join(_ALL)}")
-        if name not in _OURS:
-            raise BadArgument(f"{name} needs the native backend; orc.pure has ipc and tcp")
-    return chosen
-
-
-def transports_of_environment() -> Tuple[str, ...]:
-    """Returns those of $ORC_TRANSPORTS that orc.pure has: the variable is for all programs of a machine."""
-    named = [name.strip() for name in os.environ.get("ORC_TRANSPORTS", "").split(",") if name.strip()]
-    ours = [name for name in named if name in _OURS]
-    return transports(ours if ours else named)
-
-
-def described(type: Optional[TypeDescription]) -> Optional[DescribedType]:
-    """Returns a type with its reference; None: untyped. Raises BadArgument, also for a schema that cannot be read."""
+def described(type: Optional[TypeDescription]) -> Optional[TypeDescription]:
+    """Returns a type with bytes as its schema; None: untyped. Raises BadArgument, TypeError."""
     if type is None:
         return None
     for name in ("name", "schema_encoding", "message_encoding"):
         part = text(f"TypeDescription.{name}", getattr(type, name))
-        if len(part.encode()) > wire.MAX_TEXT_LENGTH or "\0" in part:
-            raise BadArgument(f"a name or an encoding of a type has at most {wire.MAX_TEXT_LENGTH} bytes, and no NUL")
+        if len(part.encode()) > 255 or "\0" in part:
+            raise BadArgument("a name or an encoding of a type has at most 255 bytes, and no NUL")
     kept = dataclasses.replace(type, schema=bytes(memoryview(type.schema)))
     if len(kept.schema) > MAX_SCHEMA_BYTES:
         raise BadArgument(f"the schema has {len(kept.schema)} bytes; {MAX_SCHEMA_BYTES} are allowed")
-    try:
-        check_schema(kept)
-    except SchemaError as error:
-        raise BadArgument(f"the schema of type {kept.name} cannot be read: {error}") from None
-    return describe(kept)
-
-
-def type_check(named: str) -> bool:
-    if text("type_check", named) not in ("on", "off"):
-        raise BadArgument(f"type_check is on or off, not {named}")
-    return named == "on"
-
-
-def newest_of(conflate: int, named: str) -> bool:
-    """Returns whether the newest sample of each publisher of a shared topic is wanted."""
-    if text("newest_of", named) not in ("all", "each"):
-        raise BadArgument(f"newest_of is all or each, not {named}")
-    if named == "each" and conflate == 0:
-        raise BadArgument("newest_of is for conflate = 1: with 0 every sample of each publisher comes anyway")
-    return named == "each"
+    return kept or None
 
 
 def payload(data: object) -> memoryview:

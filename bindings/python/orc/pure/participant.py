@@ -1,80 +1,252 @@
-"""The API: Participant (liborc/include/orc/participant.h)."""
+"""The API: Participant, Publisher, Subscriber. The native classes of the same names have all the help."""
 
 from __future__ import annotations
 
-import functools
+import contextlib
+import inspect
 import os
+import threading
+import time
 import weakref
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Optional, Tuple, Type, Union, overload
+from typing import Any, Callable, Dict, Generic, Iterable, Iterator, List, Optional, Tuple
 
 from .. import _errors as errors
-from .._calls import Calling, Calls, Platform
 from .._log import log_to_logging
-from .._parameters import Parameters, Tuning
 from .._program import program_name
-from .._type_description import TypeDescription
 from .._typed import Typed, makes_same, typed
-from .._typed.variables import V
+from .._typed.loan import TypedLoan
+from .._typed.variables import T, T_co
+from .._types import LinkInfo, PublisherInfo, link_text
+from .._waiting import Waiting
 from . import endpoints, options
-from .core import Core, Owner
-from .directory import Directory, Watch
-from .handles import Publisher, Subscriber
-from .message import Loan, Message
-from .options import Transports
-from .realtime import placement
-from .schema import SchemaError, check_types
+from .link import MAX_PAYLOAD
+from .message import Message
+from .options import Transports, native_only
+from .publication import Publication
+from .reactor import Log, Reactor
+from .session import Declared, Session, wait_for
 from .subscription import Subscription
 
-if TYPE_CHECKING:
-    import numpy
-    from typing_extensions import Unpack
-
-    from .._typed.options import RegisterOptions, RequestOptions
-
-_REGISTER_DEFAULTS: Dict[str, object] = {
-    "transports": (),
-    "type": None,
-    "keep_last": True,
-    "priority": "normal",
-    "shared": False,
-}
-_REQUEST_DEFAULTS: Dict[str, object] = {
-    "transports": (),
-    "queue": 0,
-    "spin_us": 0,
-    "wait": False,
-    "cpu_budget": 0.1,
-    "max_age_ms": 0,
-    "type": None,
-    "checks": True,
-    "of_each": False,
-}
+_TICK_S = 0.1
+_CLOSE_S = 0.9
+_WITHDRAWAL_S = 1.0
 
 
-_warned = False
+class _Core:
+    """What a participant and its handles share: I/O thread, session, topics. Any thread may make any call."""
+
+    def __init__(self, broker: str, name: str, patience: Optional[float], log: Log) -> None:
+        self.publications: Dict[str, Any] = {}
+        self.subscriptions: Dict[str, Any] = {}
+        self.patience = patience
+        self._pid = os.getpid()
+        self._setup = threading.RLock()  # reentrant: a finalizer or a signal handler may close it at any moment
+        self._closed = self._parting = False
+        self._parted = threading.Event()
+        self._reactor = Reactor("orc", log)
+        self.session = Session(self._reactor, broker, name, log)
+        endpoints.sweep(endpoints.socket_directory(self.session.offered_for))
+        self._reactor.post(self._tick)
+
+    def not_forked(self) -> None:
+        if os.getpid() != self._pid:
+            raise errors.Forked()
+
+    def usable(self) -> None:
+        self.not_forked()
+        if self._closed:
+            raise errors.Closed()
+
+    def declare(self, topics: Dict[str, Any], make: Callable[..., Declared], topic: str, *arguments: Any) -> Any:
+        """Makes the publication or subscription, unless it is there, and waits for the broker's answer."""
+        with self._setup:
+            found = topics.get(topic) or topics.setdefault(topic, make(self.session, topic, *arguments))
+            self.usable()
+            self._reactor.post(lambda: self.session.declare(found))  # each time: Ctrl-C may have prevented the first
+        error = found.wait(self.patience)
+        if error is not None:
+            if found.state == "refused":
+                self.forget(topics, found)
+            raise errors.kept(error, found.options["stays"])
+        return found
+
+    def forget(self, topics: Dict[str, Any], thing: Declared) -> None:
+        with self._setup:
+            if topics.get(thing.topic) is thing:
+                del topics[thing.topic]
+        thing.close()
+        thing.become("leaving")
+        self._reactor.post(lambda: self.session.withdraw(thing))
+        self._reactor.post(thing.part)
+
+    def close(self) -> None:
+        """Ends everything within a second. Harmless after fork, and when called again."""
+        if os.getpid() != self._pid:
+            return
+        with self._setup:
+            self._closed = True
+            for each in self._topics():
+                each.close()
+            self._reactor.post(self._part)
+        if not self._reactor.inside():
+            self._parted.wait(_CLOSE_S)
+            self._reactor.stop(_CLOSE_S)
+
+    def _topics(self) -> List[Declared]:
+        return [*self.subscriptions.values(), *self.publications.values()]
+
+    def _tick(self) -> None:
+        if not self._closed:
+            self._reactor.after(_TICK_S, self._tick)
+            self.session.tick()
+            for each in self._topics():
+                each.tick(time.monotonic())
+
+    def _part(self) -> None:
+        if not self._parting:
+            self._parting = True
+            self.session.close()
+            for each in self._topics():
+                each.part()
+            self._end()
+
+    def _end(self) -> None:
+        """When the last publication has ended."""
+        if all(each.ended for each in self.publications.values()):
+            self._parted.set()
+            self._reactor.stop(0)
+        else:
+            self._reactor.after(0.005, self._end)
 
 
-def _warn_untraced(log: Callable[[str, str], object]) -> None:
-    global _warned
-    if not _warned:
-        _warned = True
-        log("warning", "ORC_TRACE: this process is not traced: tracing needs the native backend")
+class _Owner:
+    """Held by a participant and its handles. The participant ends with the last of them, or with the program."""
+
+    def __init__(self, core: _Core) -> None:
+        self.core = core
+        weakref.finalize(self, core.close)
 
 
-class Participant(Calling, Tuning):
-    """A program's session with ORC (ORC paper, Listing 1), in Python alone: transports ipc and tcp.
+class Publisher(Generic[T]):
+    """The sending end of a topic. Any thread may make any call. Calls raise Closed after unregister_topic or close."""
 
-    Any thread may make any call. A participant has one I/O thread. The constructor does not wait for a broker, and does
-    not raise without one. After fork() the child makes its own participant: calls on this one raise Forked. `close()`,
-    or the `with` block, ends it within a second.
+    def __init__(self, owner: _Owner, publication: Publication, codec: Optional[Typed[Any]]) -> None:
+        self._owner, self._publication, self._codec = owner, publication, codec
+        self.topic = publication.topic
 
-    namespace: stands before the names that the program uses, as in the native backend. "": $ORC_NAMESPACE, else none.
+    def send_msg(self, data: Any) -> None:
+        """Sends one sample to every subscriber and returns. Never waits. `data`: any C-contiguous buffer."""
+        payload = options.payload(data)
+        _check_size(payload.nbytes)
+        self._owner.core.not_forked()
+        self._publication.publish(payload)
 
-    housekeeping_priority, housekeeping_cpus: as in the native backend, but of the I/O thread and of libzmq's threads,
-    through which samples pass here.
+    def send(self, value: Any) -> None:
+        """Sends a value of the type that register_topic was given, or bytes. Also raises BadSample."""
+        self.send_msg(value if self._codec is None else self._codec.encode(value))
 
-    The I/O thread calls `log` and waits for it. The participant holds a bound method weakly: when its object is gone,
-    it calls the method no more. It holds any other function, so a function that refers to the participant keeps it.
+    def loan(self, size: Optional[int] = None) -> Any:
+        """`with publisher.loan(size) as memory:` gives writable bytes; leaving sends them, unless by an exception.
+
+        Without a size it gives a value of the topic's type, which is a struct. Raises BadArgument, Closed, Forked.
+        """
+        if size is None and self._codec is not None:
+            return TypedLoan(self._codec, self.loan(self._codec.memory_size()))
+        if size is None:
+            raise errors.BadArgument(f"topic {self.topic} has no type: say how many bytes, loan(size)")
+        _check_size(options.number("size", size, 0, 2**63 - 1))
+        self._owner.core.not_forked()
+        if self._publication.closed:
+            raise errors.Closed()
+        return self._loan(size)
+
+    @contextlib.contextmanager
+    def _loan(self, size: int) -> Iterator[memoryview]:
+        memory = bytearray(size + 1)  # one byte to take off: only memory without views lets it go
+        with memoryview(memory) as whole, whole[:size] as view:
+            yield view
+        try:
+            memory.pop()
+        except BufferError:
+            raise BufferError("nothing was sent: views of the loan are still there; drop them in the block") from None
+        self.send_msg(memory)
+
+    @property
+    def readers(self) -> int:
+        """How many links are up."""
+        return self._publication.readers
+
+    def wait_readers(self, count: int, timeout_ms: int) -> bool:
+        """Waits until at least `count` links are up, at most timeout_ms (-1: for ever). Raises Closed, Forked."""
+        count, seconds = options.number("count", count, 0, 2**63 - 1), options.seconds("timeout_ms", timeout_ms)
+        self._owner.core.not_forked()
+        its = self._publication
+        with its.changed:
+            wait_for(its.changed, lambda: its.closed or its.readers >= count, seconds)
+            if its.closed:
+                raise errors.Closed()
+            return its.readers >= count
+
+    def __repr__(self) -> str:
+        return f"<orc.Publisher {self.topic!r}, {self.readers} reader{'' if self.readers == 1 else 's'}>"
+
+
+class Subscriber(Waiting["Message[Any]"], Generic[T_co]):
+    """The receiving end of a topic. Any thread may make any call. Calls raise Closed after release_topic or close."""
+
+    publishers: List[PublisherInfo] = []  # of shared topics, which orc.pure does not have
+
+    def __init__(self, owner: _Owner, subscription: Subscription, codec: Optional[Typed[Any]]) -> None:
+        self._owner, self._subscription, self._codec = owner, subscription, codec
+        self._arrivals = subscription.arrivals
+
+    @property
+    def topic(self) -> str:
+        return self._subscription.topic
+
+    def recv_msg(self, timeout_ms: int) -> Optional[Message[T_co]]:
+        """Returns the newest sample that was not returned yet (conflate=0: the next one), or None.
+
+        Waits for it at most `timeout_ms`; 0 polls, -1 waits for ever. Ctrl-C ends the wait. Raises Closed, Forked.
+        """
+        seconds = options.seconds("timeout_ms", timeout_ms)
+        self._owner.core.not_forked()
+        return self._subscription.receive(seconds, self._codec)
+
+    recv_next = recv_msg  # over ipc and tcp, with conflate=1, only the newest sample is there
+
+    @property
+    def connected(self) -> bool:
+        """True while a link is up."""
+        return self.link.connected
+
+    @property
+    def link(self) -> LinkInfo:
+        """The link to the publication, as it is now."""
+        return self._subscription.link
+
+    def wait_connected(self, timeout_ms: int) -> bool:
+        """Waits until a link is up, at most `timeout_ms` (-1: for ever). Raises TypeMismatch, Closed, Forked."""
+        seconds = options.seconds("timeout_ms", timeout_ms)
+        self._owner.core.not_forked()
+        return self._subscription.wait_connected(seconds)
+
+    def fileno(self) -> int:
+        """Returns a descriptor for poll or asyncio that is readable when recv_msg(0) may return a sample, and at the
+        end. Then call recv_msg(0) until it returns None. Do not read, write or close it. Raises Closed, Forked."""
+        self._owner.core.not_forked()
+        return self._subscription.fileno()
+
+    def __repr__(self) -> str:
+        return f"<orc.Subscriber {self.topic!r}, {link_text(self.link)}>"
+
+
+class Participant:
+    """A program's session with ORC, in Python alone: topics over ipc and tcp.
+
+    Any thread may make any call. The constructor does not wait for a broker, and does not raise without one. After
+    fork() the child makes its own participant: calls on this one raise Forked. The options are those of the native
+    class. The I/O thread calls `log` and waits for it; it holds a bound method weakly, and any other function.
     """
 
     def __init__(
@@ -90,244 +262,132 @@ class Participant(Calling, Tuning):
         namespace: str = "",
         housekeeping_priority: int = -1,
         housekeeping_cpus: Iterable[int] = (),
-        log: Optional[Callable[[str, str], object]] = None,
+        log: Optional[Log] = None,
     ) -> None:
         if options.text("multicast", multicast):
-            raise errors.BadArgument("multicast needs the native backend; orc.pure has ipc and tcp")
-        if (options.text("broker", broker) or os.environ.get("ORC_BROKER")) == "none":
-            raise errors.BadArgument("doing without a broker needs the native backend")
-        for endpoint in endpoints.named_brokers(broker):
-            if problem := endpoints.endpoint_problem(endpoint):
-                raise errors.BadArgument(f"the broker's endpoint {problem}")
+            raise native_only("multicast")
+        if options.number("housekeeping_priority", housekeeping_priority, -1, 99) >= 0 or [*housekeeping_cpus]:
+            raise native_only("housekeeping_priority or housekeeping_cpus")
         if log is not None and not callable(log):
             raise TypeError(f"log is called with level and text; this is {type(log).__name__}")
-        self._transports = options.transports(transports) or options.transports_of_environment()
         self._prefix = options.name_space(namespace)
-        address = _numeric(options.text("advertise", advertise) or os.environ.get("ORC_ADVERTISE", ""))
+        self._offer = {
+            "transports": options.transports(transports) or options.transports_of_environment(),
+            "advertise": _numeric(options.text("advertise", advertise) or os.environ.get("ORC_ADVERTISE", "")),
+            "ports": options.ports(options.text("ports", ports) or os.environ.get("ORC_PORTS", "")),
+        }
         self._name = options.text("name", name) or program_name()
-        if os.environ.get("ORC_TRACE"):
-            _warn_untraced(log or log_to_logging)
-        core = Core(
-            broker,
-            self._name,
-            self._prefix,
-            options.milliseconds("broker_timeout_ms", broker_timeout_ms),
-            address,
-            options.ports(options.text("ports", ports) or os.environ.get("ORC_PORTS", "")),
-            placement(housekeeping_priority, housekeeping_cpus),
-            log or log_to_logging,
-        )
-        self._core = core
-        self._owner = Owner(core)
-        self._asked: Dict[Tuple[str, str], Dict[str, object]] = {}
+        patience = options.seconds("broker_timeout_ms", broker_timeout_ms)
+        log = _weakly(log or log_to_logging)
+        _say_untraced(log)
+        self._core = _Core(options.text("broker", broker), self._name, patience, log)
+        self._owner = _Owner(self._core)
+        self._asked: Dict[Tuple[str, str], Dict[str, Any]] = {}
         self._handles: weakref.WeakKeyDictionary[Subscription, weakref.WeakSet[Subscriber[Any]]]
         self._handles = weakref.WeakKeyDictionary()
-        self._calls = Calls(self, Platform(_open_watch, _check_types))
-        self._parameters = Parameters(self, self._calls, functools.partial(Directory, broker))
 
-    @overload
-    def register_topic(
-        self, topic: str, *, type: Union[Typed[V], Type[V]], **options: Unpack[RegisterOptions]
-    ) -> Publisher[V]: ...
-    @overload
-    def register_topic(
-        self, topic: str, *, type: numpy.dtype[Any], **options: Unpack[RegisterOptions]
-    ) -> Publisher[numpy.void]: ...
-    @overload
-    def register_topic(
-        self, topic: str, *, type: Optional[TypeDescription] = None, **options: Unpack[RegisterOptions]
-    ) -> Publisher[bytes]: ...
-    def register_topic(
-        self,
-        topic: str,
-        *,
-        transports: Transports = (),
-        expected_size: int = 0,
-        history: int = 1,
-        lock: bool = False,
-        huge_pages: bool = False,
-        multicast: str = "",
-        type: Any = None,
-        keep_last: bool = True,
-        priority: str = "normal",
-        shared: bool = False,
-    ) -> Publisher[Any]:
+    def register_topic(self, topic: str, *, type: Any = None, **given: Any) -> Publisher[Any]:
         """Declares that this participant publishes `topic`. Waits for the broker's answer, at most broker_timeout_ms.
 
-        expected_size, history, lock, huge_pages: for shm, which this backend does not have. The last three are a
-            BadArgument when `transports` names others.
-        type: of the samples: a numpy dtype or a dataclass (as struct), a class of lcm-gen or protoc,
-            `orc.flatbuffer(…)`, `dict` or `orc.json(…)`, an `orc.TypeDescription`. Subscriptions that expect another
-            type make no link. None: the topic is untyped and matches any subscription.
-        keep_last: True: a subscription that joins receives the last sample. False, for commands: a sample reaches only
-            the subscriptions that are connected when it is sent.
-        priority: "bulk", "normal" or "control", over tcp. This backend sets the DSCP only.
-        shared: True: other participants may publish the topic too, if they also set it; at most 64 in all.
-
-        Raises NoBroker, and the topic stays registered: see `publisher`. Raises NameTaken, when a live publication of
-        another participant holds the topic. Raises BadName, BadArgument, Refused, Closed, Forked.
+        Options are those of the native class; `priority` and what is for shm have no effect here. Raises NoBroker, and
+        the topic stays registered: see `publisher`. Raises NameTaken, BadName, BadArgument, Refused, NoDescriptors,
+        Closed, Forked.
         """
-        topic = self._checked(topic)
-        self._core.usable()
-        if options.text("multicast", multicast):
-            raise errors.BadArgument("multicast needs the native backend; orc.pure has ipc and tcp")
-        chosen = options.transports(transports)
-        options.number("expected_size", expected_size, 0, 1 << 40)
-        options.number("history", history, 1, options.MAX_QUEUE_DEPTH)
-        options.only_for_shm(chosen, history=history != 1, memory=bool(lock or huge_pages))
-        codec = typed(type)
-        described = options.described(None if codec is None else codec.description)
-        kept = options.flag("keep_last", keep_last)
-        urgency = options.priority(chosen, priority)
-        sharing = options.flag("shared", shared)
-        asked: Dict[str, object] = {
-            "transports": chosen,
-            "type": described,
-            "keep_last": kept,
-            "priority": urgency,
-            "shared": sharing,
-        }
-        self._same("unregister_topic", topic, topic in self._core.publications, asked, _REGISTER_DEFAULTS)
-        made = self._core.register(topic, chosen or self._transports, described, codec, kept, urgency, sharing)
+        stays = f"the topic stays registered: Participant.publisher({topic!r}) is its handle"
+        codec, topics = typed(type), self._core.publications
+        made = self._declared(topics, Publication, topic, codec, given, options.register(given), stays)
         return Publisher(self._owner, made, codec or made.codec)
 
-    @overload
     def request_topic(
-        self, topic: str, *, type: Union[Typed[V], Type[V]], **options: Unpack[RequestOptions]
-    ) -> Subscriber[V]: ...
-    @overload
-    def request_topic(
-        self, topic: str, *, type: numpy.dtype[Any], **options: Unpack[RequestOptions]
-    ) -> Subscriber[numpy.void]: ...
-    @overload
-    def request_topic(
-        self, topic: str, *, type: Optional[TypeDescription] = None, **options: Unpack[RequestOptions]
-    ) -> Subscriber[bytes]: ...
-    def request_topic(
-        self,
-        topic: str,
-        *,
-        conflate: int = 1,
-        depth: int = 0,
-        connected_within_ms: int = 0,
-        transports: Transports = (),
-        max_messages: int = 8,
-        spin_us: int = 0,
-        wait: str = "block",
-        cpu_budget: float = 0.1,
-        max_age_ms: int = 0,
-        type: Any = None,
-        type_check: str = "on",
-        newest_of: str = "all",
+        self, topic: str, *, type: Any = None, connected_within_ms: int = 0, **given: Any
     ) -> Subscriber[Any]:
         """Asks for the samples of `topic`, which need not be registered yet. The link comes up when both ends exist.
 
-        conflate: 1: a receive returns the newest sample. 0: a receive returns every sample in order, of the last
-            `depth`.
-        depth: 1 to 65536; 0: 64. With conflate=1 it must be 0.
-        connected_within_ms: how long to wait for the link; 0: not at all, -1: for ever.
-        max_messages: for shm; a BadArgument when `transports` names others.
-        spin_us, wait, cpu_budget: checked, but without effect: a receive always waits as with "block". Watching gains
-            nothing in this backend (liborc/doc/guide/python.md).
-        max_age_ms: a receive drops samples that are older and goes on waiting; `missed` of the next one counts them.
-            0: any age.
-        type: that the samples must have, as in `register_topic`. With another type there is no link, and this call or
-            `wait_connected` raises TypeMismatch. None: any type.
-        type_check: "off": a link is made whatever the types are.
-        newest_of: of a shared topic. "all": a receive returns the newest sample of all publishers. "each": the newest
-            of each publisher, in turn. With conflate=0 a receive returns every sample of each, in its order.
-
-        Raises NoBroker, TimedOut and TypeMismatch, and the request stays: see `subscriber`. Raises BadName,
-        BadArgument, Refused, Closed, Forked.
+        Options are those of the native class; spin_us, wait, cpu_budget and max_messages have no effect here. Types
+        match when their hashes are equal. Raises NoBroker, TimedOut and TypeMismatch, and the request stays: see
+        `subscriber`. Raises BadName, BadArgument, Refused, Closed, Forked.
         """
-        topic = self._checked(topic)
-        self._core.usable()
-        within = options.milliseconds("connected_within_ms", connected_within_ms)
-        chosen = options.transports(transports)
-        kept = options.queue(conflate, depth)
-        options.number("max_messages", max_messages, 1, 60)
-        options.only_for_shm(chosen, max_messages=max_messages != 8)
-        spins = options.number("spin_us", spin_us, 0, 1_000_000)
-        predicts = options.waits_predictively(wait)
-        budget = options.cpu_budget(cpu_budget)
-        oldest = options.age("max_age_ms", max_age_ms)
-        codec = typed(type)
-        described = options.described(None if codec is None else codec.description)
-        checks = options.type_check(type_check)
-        of_each = options.newest_of(conflate, newest_of)
-        asked: Dict[str, object] = {
-            "transports": chosen,
-            "queue": kept,
-            "spin_us": spins,
-            "wait": predicts,
-            "cpu_budget": budget,
-            "max_age_ms": oldest,
-            "type": described,
-            "checks": checks,
-            "of_each": of_each,
-        }
-        self._same("release_topic", topic, topic in self._core.subscriptions, asked, _REQUEST_DEFAULTS)
-        used = chosen or self._transports
-        made = self._core.request(topic, used, kept, oldest, within, described, checks, codec, of_each)
+        within = options.seconds("connected_within_ms", connected_within_ms)
+        deadline = time.monotonic() + (within or 0)
+        stays = f"the request stays: Participant.subscriber({topic!r}) is its handle"
+        codec, topics = typed(type), self._core.subscriptions
+        made = self._declared(topics, Subscription, topic, codec, given, options.request(given), stays)
+        if not made.wait_connected(None if within is None else max(0.0, deadline - time.monotonic())) and within != 0:
+            why = f"no link to topic {made.topic} within {connected_within_ms} ms ({made.link.reason})"
+            raise errors.TimedOut(f"{why}; {stays}")
         return self._handle(made, codec or made.codec)
 
-    def _same(self, undo: str, topic: str, known: bool, asked: Dict[str, object], left_out: Dict[str, object]) -> None:
-        """Registering or requesting again returns the current status. Options that are named again must be the same."""
-        first = self._asked.get((undo, topic), {})
-        if not known:
-            self._asked[undo, topic] = asked
-        elif any(first.get(name) != value for name, value in asked.items() if value != left_out[name]):
-            raise errors.BadArgument(f"{topic} was set up with other options: call {undo} first")
+    def _declared(
+        self,
+        topics: Dict[str, Any],
+        make: Callable[..., Declared],
+        topic: str,
+        codec: Optional[Typed[Any]],
+        given: Dict[str, Any],
+        chosen: Dict[str, Any],
+        stays: str,
+    ) -> Any:
+        full = self.resolve(topic)
+        if full.startswith("/"):
+            raise errors.BadName("the topic name begins with more than one slash")
+        options.topic_name(full)
+        self._core.usable()
+        described = options.described(None if codec is None else codec.description)
+        # Declaring again returns the current status. Options that are named again must be the same.
+        undo = "unregister_topic" if make is Publication else "release_topic"
+        asked = {**given, "type": described}
+        if full not in topics:
+            self._asked[undo, full] = asked
+        first = self._asked.get((undo, full), {})
+        if any(value is not None and first.get(name) != value for name, value in asked.items()):
+            raise errors.BadArgument(f"{full} was set up with other options: call {undo} first")
+        chosen = {**chosen, **self._offer, "transports": chosen["transports"] or self._offer["transports"]}
+        return self._core.declare(topics, make, full, {**chosen, "stays": stays}, described, codec)
 
     def send_msg(self, topic: str, data: Any) -> None:
         """Same as Publisher.send_msg, by name. Also raises NotRegistered."""
         self.publisher(topic).send_msg(data)
 
-    def loan(self, topic: str, size: int) -> Loan:
+    def loan(self, topic: str, size: int) -> Any:
         """Same as Publisher.loan, by name. Also raises NotRegistered."""
         return self.publisher(topic).loan(size)
 
     def recv_msg(self, topic: str, timeout_ms: int) -> Optional[Message[Any]]:
         """Same as Subscriber.recv_msg, by name. Also raises NotRequested."""
-        timeout_ms = options.milliseconds("timeout_ms", timeout_ms)
-        requested = self._requested(topic)
-        return requested.receive(timeout_ms, requested.codec)
+        return self.subscriber(topic).recv_msg(timeout_ms)
 
-    def recv_next(self, topic: str, timeout_ms: int) -> Optional[Message[Any]]:
-        """Same as Subscriber.recv_next, by name. Also raises NotRequested."""
-        return self.recv_msg(topic, timeout_ms)
+    recv_next = recv_msg
 
     def publisher(self, topic: str) -> Publisher[Any]:
         """Returns the handle of a registered topic. Raises NotRegistered, Closed, Forked."""
         self._core.usable()
-        publication = self._core.publications.get(self.resolve(topic))
-        if publication is None:
+        found = self._core.publications.get(self.resolve(topic))
+        if found is None:
             raise errors.NotRegistered()
-        return Publisher(self._owner, publication, publication.codec)
+        return Publisher(self._owner, found, found.codec)
 
     def subscriber(self, topic: str) -> Subscriber[Any]:
         """Returns the handle of a requested topic. Raises NotRequested, Closed, Forked."""
-        requested = self._requested(topic)
-        return self._handle(requested, requested.codec)
+        self._core.usable()
+        found = self._core.subscriptions.get(self.resolve(topic))
+        if found is None:
+            raise errors.NotRequested()
+        return self._handle(found, found.codec)
 
     def unregister_topic(self, topic: str) -> None:
         """Withdraws a topic. Waits for the broker's answer, at most a second. Raises NotRegistered, Closed, Forked."""
-        topic = self.resolve(topic)
-        self._core.unregister(topic)
-        self._asked.pop(("unregister_topic", topic), None)
+        core, found = self._core, self.publisher(topic)._publication
+        core.forget(core.publications, found)
+        if core.session.broker_endpoint:
+            found.wait(_WITHDRAWAL_S if core.patience is None else min(core.patience, _WITHDRAWAL_S))
 
     def release_topic(self, topic: str) -> None:
         """Withdraws a request. Calls that wait on it raise Closed. Raises NotRequested, Closed, Forked."""
-        topic = self.resolve(topic)
-        self._core.release(topic)
-        self._asked.pop(("release_topic", topic), None)
+        self._core.forget(self._core.subscriptions, self.subscriber(topic)._subscription)
 
     def resolve(self, name: str) -> str:
-        """Returns the full name of a topic, service or parameter; also of a pattern. Does not check it.
-
-        In the namespace "robot7" the full name of "pose" is "robot7/pose". A slash at the beginning leaves the
-        namespace out: that of "/estop" is "estop". orc.Directory has full names only.
-        """
+        """Returns the full name of a topic; also of a pattern. Does not check it. In the namespace "robot7" the full
+        name of "pose" is "robot7/pose", and that of "/estop" is "estop". orc.Directory has full names only."""
         if options.text("a name", name).startswith("/"):
             return name[1:]
         return self._prefix + name if name else ""
@@ -339,13 +399,8 @@ class Participant(Calling, Tuning):
         return self._core.session.broker_endpoint
 
     def close(self) -> None:
-        """Ends calls, services, publications and subscriptions, says goodbye to the broker, and returns within two
-        seconds. Handlers and callbacks that run still get half a second of them."""
-        self._parameters.end()
-        self._calls.end()
+        """Ends publications and subscriptions, says goodbye to the broker, and returns within two seconds."""
         self._core.close()
-        self._calls.join()
-        self._parameters.join()
 
     def __repr__(self) -> str:
         try:
@@ -360,48 +415,53 @@ class Participant(Calling, Tuning):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _checked(self, topic: str) -> str:
-        """Returns the full name. Raises BadName."""
-        full = self.resolve(topic)
-        if full.startswith("/"):
-            raise errors.BadName("the topic name begins with more than one slash")
-        return options.topic_name(full)
-
-    def _requested(self, topic: str) -> Subscription:
-        self._core.usable()
-        subscription = self._core.subscriptions.get(self.resolve(topic))
-        if subscription is None:
-            raise errors.NotRequested()
-        return subscription
-
     def _handle(self, subscription: Subscription, codec: Optional[Typed[Any]]) -> Subscriber[Any]:
         """One object per request and class of values."""
         known = self._handles.setdefault(subscription, weakref.WeakSet())
-        for each in known:
-            if makes_same(each._codec, codec):
-                return each
         added: Subscriber[Any] = Subscriber(self._owner, subscription, codec)
-        known.add(added)
-        return added
+        found = next((each for each in known if makes_same(each._codec, codec)), added)
+        known.add(found)
+        return found
 
 
-def _open_watch(broker: str, topics: List[str]) -> Watch:
-    return Directory(broker).watch(topics)
+def _missing(what: str) -> Callable[..., Any]:
+    def call(*_: object, **__: object) -> Any:
+        raise native_only(what)
+
+    return call
 
 
-def _check_types(published: TypeDescription, expected: TypeDescription, publisher: str) -> None:
-    try:
-        difference = check_types(published, expected, publisher)
-    except SchemaError as error:
-        raise errors.BadArgument(str(error)) from None
-    if difference:
-        raise errors.TypeMismatch(difference)
+for _name in ("serve", "call", "wait_for_service"):
+    setattr(Participant, _name, _missing(f"a service (Participant.{_name})"))
+for _name in ("parameter", "get_parameter", "set_parameter", "get_parameters", "save_parameters", "load_parameters"):
+    setattr(Participant, _name, _missing(f"a parameter (Participant.{_name})"))
+Subscriber.publisher_of = _missing("a shared topic (Subscriber.publisher_of)")  # type: ignore[attr-defined]
+lock_memory = _missing("lock_memory")
+_untraced: List[str] = ["ORC_TRACE: this process is not traced: tracing needs the native backend"]
+
+
+def _say_untraced(log: Log) -> None:
+    if os.environ.get("ORC_TRACE") and _untraced:
+        log("warning", _untraced.pop())
+
+
+def _check_size(size: int) -> None:
+    if size > MAX_PAYLOAD:
+        raise errors.BadArgument(f"a sample of {size} bytes; orc.pure takes at most {MAX_PAYLOAD}")
 
 
 def _numeric(advertise: str) -> str:
     """Looks the name up once: subscribers get a number."""
-    if not advertise:
-        return ""
-    if known := endpoints.addresses_of(advertise):
-        return known[0]
-    raise errors.BadArgument(f"advertise: {advertise} is no address or known host")
+    found = endpoints.addresses_of(advertise) if advertise else [""]
+    if not found:
+        raise errors.BadArgument(f"advertise: {advertise} is no address or known host")
+    return found[0]
+
+
+def _weakly(log: Log) -> Log:
+    """Holds a method weakly: the I/O thread holds `log`, and a method would keep its object, and so the participant."""
+    try:
+        method = weakref.WeakMethod(log) if inspect.ismethod(log) else lambda: log
+    except TypeError:  # its class has __slots__ without __weakref__
+        return log
+    return lambda level, text: (method() or (lambda *_: None))(level, text)

@@ -1,424 +1,337 @@
-"""The sending end of a topic: a ROUTER, its readers, and the last value (schemas/PROTOCOL.md, "Samples").
+"""The sending end of a topic: where it listens, its readers, and the last value (schemas/PROTOCOL.md, "Samples").
 
 `publish` runs on users' threads and only leaves its bytes in a tray. The I/O thread numbers and sends them, and owns
 everything else. So there is no lock for which a signal handler or a finalizer could wait; both may run at any moment.
 
-ROUTER_MANDATORY with SNDHWM 1 makes newest-wins per reader. A send that would block returns EAGAIN for that reader
-alone, which then is *behind*. ZMQ_FD reports that some connection takes more. Then all readers that are behind are
-tried again, with the sample that is the newest then. They are also tried every 1 to 50 ms, because such an event may be
-lost. connections.py bounds what peers can do to the ROUTER.
+Newest wins for each reader: it gets the next sample when its connection has taken the one before.
 """
 
 from __future__ import annotations
 
 import collections
 import contextlib
+import errno
+import functools
+import math
 import os
 import random
-import threading
+import socket
 import time
-from typing import Any, Callable, Deque, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Deque, Dict, List, Optional, Sequence, Tuple
 
-import zmq
-
-from .._errors import Closed, SystemFailure
-from .._typed import Typed
-from . import endpoints, link, messages
-from .admission import Admission
-from .announcement import Announcement
-from .connections import Connections
-from .described_type import DescribedType
-from .identity import Id, draw_id
-from .interval_meter import IntervalMeter
-from .reactor import Reactor
-from .reader import Reader, Sample
-from .session import Log, Session
+from .._errors import Closed, NoDescriptors, SystemFailure
+from . import connection, endpoints, link, messages
+from .connection import Connection, Listener
+from .link import Allowance, Frame
+from .reactor import OUT_OF_DESCRIPTORS
+from .session import Declared
 
 IPC, TCP = 2, 3
+FRAME_BYTES = connection.HEADER_BYTES + link.HEADER.size  # before the payload
 _MAX_READERS = 4096
 _MAX_READERS_OF_ONE = 1024  # one address, or one local process
-_BATCH = 256
-_MAX_USELESS = 3  # frames in a batch that are of no reader
+_MAX_STRANGERS = 64
+_HELLO_WITHIN_S = 1.0
+_YOUNG_S = 0.02
+_FRAMES_AT_ONCE, _FRAMES_PER_SECOND = 200, 20
 _PARTING_S = 0.3
-_CHECK_S = 0.05
-_RETRY_S = 0.001
-_MAX_RETRY_S = 0.05
-_TOS = {"bulk": 1 << 2, "normal": 0, "control": 32 << 2}  # DSCP: LE, CS4 (orc/options.h)
-_MAX_BYTES_IN_TRAY = 64 * 1024 * 1024
+_MAX_KEPT_BYTES = 64 * 1024 * 1024  # of samples, for all readers together; and for the I/O thread
+_MAX_BEGUN = 4
+_MAX_DEPTH = 65_536
 
 
 class _Sent:
-    __slots__ = "frame", "stamp_ns"
+    __slots__ = "at_ns", "frame", "stamp_ns"
 
     def __init__(self, frame: bytearray) -> None:
-        self.frame: Optional[bytearray] = frame  # header space and payload; None: skipped
-        self.stamp_ns = time.time_ns()
+        self.frame: Optional[bytearray] = frame  # FRAME_BYTES free, then the payload; None: skipped
+        self.stamp_ns, self.at_ns = time.time_ns(), time.monotonic_ns()
 
 
-class Publication:
-    def __init__(
-        self,
-        reactor: Reactor,
-        admission: Admission,
-        session: Session,
-        topic: str,
-        transports: Tuple[str, ...],
-        described: Optional[DescribedType],
-        codec: Optional[Typed[Any]],
-        keep_last: bool,
-        priority: str,
-        shared: bool,
-        advertise: str,
-        ports: Optional[range],
-        log: Log,
-    ) -> None:
-        self.topic = topic
-        self.described, self.codec = described, codec
-        self.id = draw_id()
-        self.announcement = Announcement(self._compose)
-        self.withdrawal = Announcement(lambda: messages.UnregisterTopic(topic, self.id))
-        self._reactor, self._admission, self._session, self._log = reactor, admission, session, log
-        self._transports, self._advertise = transports, advertise
-        self._keep_last = keep_last
-        self.shared = shared
-        self._priority = priority
-        self._ports = ports
+class _Sample:
+    def __init__(self, sequence: int, frame: bytearray) -> None:
+        self.sequence = sequence
+        self.size = len(frame) - FRAME_BYTES  # of the payload
+        self.bytes = connection.put_header(frame)
+
+
+class _Reader:
+    """A connection. It is a stranger until it has said a valid hello."""
+
+    def __init__(self, its: Connection, owner: str) -> None:
+        self.connection, self.owner = its, owner
+        self.hello: Optional[link.LinkMessage] = None
+        self.is_refused = False
+        self.depth = self.dropped = 0
+        self.queue: Deque[_Sample] = collections.deque()
+        self.begun: Optional[_Sample] = None  # what its connection has not taken all of
+        self.frames = Allowance(_FRAMES_AT_ONCE, _FRAMES_PER_SECOND)
+
+    def push(self, sample: _Sample, oldest: int) -> None:
+        """Queues a sample, and drops those that are too many or before `oldest`."""
+        self.queue.append(sample)
+        while len(self.queue) > max(1, self.depth) or self.queue[0].sequence < oldest:
+            self.queue.popleft()
+            self.dropped += 1
+
+    def catch_up(self) -> None:
+        """Sends what it lacks, as long as its connection takes it at once."""
+        while self.connection.idle and self.connection.socket is not None:
+            self.begun = self.queue.popleft() if self.queue else None
+            if self.begun is None:
+                return
+            self.connection.send_framed(self.begun.bytes)
+
+
+class _Intervals:
+    """When a publication sent its newest sample, and the jitter of its samples (schemas/PROTOCOL.md, "Jitter")."""
+
+    def __init__(self) -> None:
+        self._newest_ns = self._count = self._usual_ns = 0
+        self._sum = self._squares = 0.0  # of the differences to the first interval
+
+    def add(self, now_ns: int) -> None:
+        if self._newest_ns:
+            self._usual_ns = self._usual_ns if self._count else now_ns - self._newest_ns
+            off = float(now_ns - self._newest_ns - self._usual_ns)
+            self._count, self._sum, self._squares = self._count + 1, self._sum + off, self._squares + off * off
+        self._newest_ns = now_ns
+
+    def take(self) -> Tuple[int, int]:
+        """Returns when the newest sample was sent (0: none) and the jitter in ns (-1: unknown). Begins anew."""
+        if self._count < 2:
+            return self._newest_ns, -1
+        variance = self._squares / self._count - (self._sum / self._count) ** 2
+        self._count, self._sum, self._squares = 0, 0.0, 0.0
+        return self._newest_ns, round(math.sqrt(max(variance, 0.0)))
+
+
+class Publication(Declared):
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self._tray: Deque[_Sent] = collections.deque()
-        self._readers: Dict[bytes, Reader] = {}
-        self._newest: Optional[Sample] = None
-        self._sequence = 0
-        self._bytes = 0
-        self._dropped = 0
-        self._intervals = IntervalMeter()
         self._called = False
-        self.closed = False
-        self.joined = threading.Condition()  # notified when a reader joins, and by close()
-        self._connections: Optional[Connections] = None
+        self._readers: Dict[Connection, _Reader] = {}
+        self._strangers: Dict[Connection, _Reader] = {}  # oldest first
+        self._newest: Optional[_Sample] = None
+        self._kept: Deque[_Sample] = collections.deque()  # the last ones, of at most 64 MiB together
+        self._kept_from = 0  # sequence: older ones are dropped
+        self._sequence = self._bytes = self._dropped = self._kept_bytes = 0
+        self._intervals = _Intervals()
+        self._listeners: Dict[str, Listener] = {}
         self._bound: Dict[str, str] = {}
-        self._files: List[str] = []
-        self._parted: Optional[Callable[[], None]] = None
-        self._part_by = 0.0
-        self._checks = 0
-        self._retrying = False
-        self._retry_s = _RETRY_S
+        self._parts = self.ended = False
 
     # Users' threads.
 
     def publish(self, payload: memoryview) -> None:
         """Copies the bytes and leaves them for the I/O thread. Never blocks. Raises Closed."""
-        frame = bytearray(link.HEADER_BYTES)
-        frame += payload
-        self.publish_filled(frame)
-
-    def publish_filled(self, frame: bytearray) -> None:
-        """Same, with one copy less: the frame has 16 bytes for the header, then the payload."""
         if self.closed:
             raise Closed()
+        frame = bytearray(FRAME_BYTES)
+        frame += payload
         self._tray.append(_Sent(frame))
-        if len(self._tray) * len(frame) > _MAX_BYTES_IN_TRAY:
-            self._thin_out(len(frame))
+        if len(self._tray) * len(frame) > _MAX_KEPT_BYTES:  # something such as a log function blocks the I/O thread
+            with contextlib.suppress(IndexError):  # it has just taken them
+                self._tray[-1 - max(1, _MAX_KEPT_BYTES // len(frame))].frame = None
         if not self._called:
             self._called = True  # after an exception here, such as Ctrl-C, `tick` serves
-            self._reactor.post(self._serve)
-
-    def _thin_out(self, size: int) -> None:
-        """Skips and counts the oldest samples, while something such as a log function blocks the I/O thread."""
-        with contextlib.suppress(IndexError):  # the I/O thread has just taken them
-            self._tray[-1 - max(1, _MAX_BYTES_IN_TRAY // size)].frame = None
+            self.reactor.post(self._serve)
 
     @property
     def readers(self) -> int:
         return len(self._readers)
 
-    def close(self) -> None:
-        """From now on `publish` raises Closed. `part` does the rest."""
-        self.closed = True
-        with self.joined:
-            self.joined.notify_all()
-
     # I/O thread.
 
-    def counters(self) -> messages.PublicationCounters:
+    def counters(self) -> messages.Body:
         dropped = self._dropped + sum(reader.dropped for reader in self._readers.values())
-        now_ns = time.monotonic_ns()
-        newest_ns, jitter_ns = self._intervals.take(now_ns, time.time_ns())
-        return messages.PublicationCounters(
-            self.id, now_ns, self._sequence, self._bytes, dropped, len(self._readers), newest_ns, jitter_ns
+        counted = (self._sequence, self._bytes, dropped, len(self._readers))
+        return messages.PublicationCounters(self.id, time.monotonic_ns(), *counted, *self._intervals.take())
+
+    def tick(self, now: float) -> None:
+        if self._tray:  # samples whose call was lost by an exception
+            self._serve()
+        for its in list(self._strangers):
+            if now - its.since >= _HELLO_WITHIN_S:
+                its.end("it says no hello")
+        slow = [reader for reader in self._readers.values() if reader.begun is not None]
+        begun = {id(reader.begun): reader.begun.size for reader in slow if reader.begun is not None}
+        if len(begun) > _MAX_BEGUN and sum(begun.values()) > _MAX_KEPT_BYTES:
+            min(slow, key=lambda reader: reader.connection.progress).connection.end("it does not read")
+
+    def part(self) -> None:
+        """Ends the publication, and sets `ended`. Readers that are behind get up to 300 ms."""
+        self._parts = True
+        self.reactor.after(_PARTING_S, self._end)
+        self.reactor.post(self._serve)
+
+    def compose(self) -> messages.Body:
+        if self.leaves:
+            return messages.UnregisterTopic(self.topic, self.id)
+        return messages.RegisterTopic(
+            self.topic, self.id, self._offer(), self.type_reference(), self.options["keep_last"]
         )
 
-    def tick(self) -> None:
-        """Runs about ten times a second. Serves samples whose call was lost by an exception."""
-        if self._tray:
-            self._serve()
-
-    def part(self, parted: Callable[[], None]) -> None:
-        """Ends the publication. Readers that are behind get up to 300 ms. Calls `parted` at the end."""
-        self._parted, self._part_by = parted, time.monotonic() + _PARTING_S
-        self._reactor.after(_PARTING_S, self._serve)
-        self._reactor.post(self._serve)
-
-    def _compose(self) -> messages.RegisterTopic:
-        type = None if self.described is None else self.described.reference
-        return messages.RegisterTopic(self.topic, self.id, self._offer(), type, self._keep_last, self.shared)
-
-    def _offer(self) -> List[messages.Endpoint]:
+    def _offer(self) -> List[messages.Body]:
         """Listens where subscribers of the current broker look, and returns the endpoints."""
-        broker = self._session.offered_for
-        offered = []
-        if not self._transports or "ipc" in self._transports:
-            offered += self._listen_ipc(broker)
-        if "tcp" in self._transports or (
-            not self._transports and (self._session.remote or broker.startswith("tcp://"))
-        ):
-            offered += self._listen_tcp(broker)
+        broker, remote, named = self.session.offered_for, self.session.remote, self.options["transports"]
+        offered: List[messages.Body] = []
+        if endpoints.HAS_IPC and (not named or "ipc" in named):
+            path = endpoints.socket_path(broker, self.id.hi)
+            if path is None:
+                self.log("warning", f"{self.topic}: no ipc, for there is no place for its socket beside {broker}")
+            else:
+                offered += self._listen(IPC, f"ipc://{path}")
+        if "tcp" in named or (not named and (remote or broker.startswith("tcp://"))):
+            addresses = endpoints.own_addresses(broker, self.options["advertise"]) if remote else ["127.0.0.1"]
+            if addresses:
+                offered += self._listen(TCP, "tcp://*:0" if remote else "tcp://127.0.0.1:0", addresses)
+            else:
+                self.log("warning", f"{self.topic}: no tcp, for {broker} is reached from a link-local address")
         return offered
 
-    def _listen_ipc(self, broker: str) -> List[messages.Endpoint]:
-        directory = endpoints.socket_directory(broker)
-        path = None if directory is None else directory / f"{self.id.hi:016x}"
-        if path is None or not endpoints.fits(path):
-            self._log("warning", f"{self.topic}: no ipc, for there is no place for its socket beside {broker}")
-            return []
-        return self._listen(IPC, f"ipc://{path}", str(path))
-
-    def _listen_tcp(self, broker: str) -> List[messages.Endpoint]:
-        if not self._session.remote:
-            return self._listen(TCP, "tcp://127.0.0.1:*")
-        addresses = endpoints.own_addresses(broker, self._advertise)
-        if not addresses:
-            self._log("warning", f"{self.topic}: no tcp, for {broker} is reached from a link-local address")
-            return []
-        return self._listen(TCP, "tcp://*:*", addresses=addresses)
-
-    def _bind(self, where: str) -> str:
-        router = self._make_router()
-        if not where.endswith(":*") or self._ports is None:
-            return router.listen(where)
-        start = random.randrange(len(self._ports))  # so that programs that start together try different ports
-        for port in [*self._ports[start:], *self._ports[:start]]:
-            try:
-                return router.listen(f"{where[:-1]}{port}")
-            except zmq.ZMQError as error:
-                if error.errno != zmq.EADDRINUSE:
-                    raise
-        first, last = self._ports[0], self._ports[-1]
-        taken = f"all {len(self._ports)} ports of {first}-{last} (ORC_PORTS) are taken"
-        raise SystemFailure(f"{taken}: each topic needs one")
-
-    def _listen(
-        self, transport: int, where: str, path: str = "", addresses: Sequence[str] = ()
-    ) -> List[messages.Endpoint]:
+    def _listen(self, transport: int, where: str, addresses: Sequence[str] = ()) -> List[messages.Body]:
         try:
             if where not in self._bound:
-                self._bound[where] = self._bind(where)
-                if path:
-                    self._files.append(path)
-                    os.chmod(path, 0o660)
-        except (zmq.ZMQError, OSError) as error:
-            self._log("warning", f"{self.topic}: cannot listen at {where}: {error}")
+                made = self._listeners[where] = self._bind(where)
+                self._bound[where] = f"{where[:-1]}{made.port}" if transport == TCP else where
+                if transport == IPC:
+                    os.chmod(where[len("ipc://") :], 0o660)
+        except OSError as error:
+            if error.errno in OUT_OF_DESCRIPTORS:
+                raise NoDescriptors() from None
+            self.log("warning", f"{self.topic}: cannot listen at {where}: {error}")
             return []
-        found = self._bound[where]
-        port = found.rpartition(":")[2]
-        return [messages.Endpoint(transport, each) for each in [f"tcp://{a}:{port}" for a in addresses] or [found]]
+        port = self._bound[where].rpartition(":")[2]
+        found = [f"tcp://{each}:{port}" for each in addresses] or [where]
+        return [messages.Endpoint(transport, each) for each in found]
 
-    def _make_router(self) -> Connections:
-        if self._connections is None:
-            connections = Connections(self._reactor, self._admission, str(self.id), self._connection_ended)
-            router = connections.router
-            router.setsockopt(zmq.ROUTER_MANDATORY, 1)
-            router.setsockopt(zmq.SNDHWM, 1)
-            router.setsockopt(zmq.RCVHWM, 16)
-            router.setsockopt(zmq.MAXMSGSIZE, link.MAX_FROM_SUBSCRIBER)
-            router.setsockopt(zmq.HANDSHAKE_IVL, 1000)
-            router.setsockopt(zmq.TCP_KEEPALIVE, 1)
-            router.setsockopt(zmq.TCP_KEEPALIVE_IDLE, 5)
-            router.setsockopt(zmq.TCP_KEEPALIVE_INTVL, 1)
-            router.setsockopt(zmq.TCP_KEEPALIVE_CNT, 5)
-            router.setsockopt(zmq.BACKLOG, 4096)
-            router.setsockopt(zmq.TOS, _TOS[self._priority])
-            self._connections = connections
-            self._reactor.watch(router, self._serve)
-        return self._connections
+    def _bind(self, where: str) -> Listener:
+        listen = functools.partial(Listener, self.reactor, has_room=self._has_room, accepted=self._accepted)
+        ports = self.options["ports"]
+        if not where.startswith("tcp://") or ports is None:
+            return listen(where)
+        start = random.randrange(len(ports))  # so that programs that start together try different ports
+        for port in [*ports[start:], *ports[:start]]:
+            try:
+                return listen(f"{where[:-1]}{port}")
+            except OSError as error:
+                if error.errno != errno.EADDRINUSE:
+                    raise
+        taken = f"all {len(ports)} ports of {ports[0]}-{ports[-1]} (ORC_PORTS) are taken"
+        raise SystemFailure(f"{taken}: each topic needs one")
+
+    def _has_room(self) -> bool:
+        """Makes room for a newcomer: the oldest stranger goes, first one that has not introduced itself."""
+        if len(self._strangers) < _MAX_STRANGERS:
+            return True
+        oldest = next((each for each in self._strangers if not each.is_ready), next(iter(self._strangers)))
+        is_old = time.monotonic() - oldest.since >= _YOUNG_S
+        if is_old:
+            oldest.end("others want its place")
+        return is_old
+
+    def _accepted(self, its: socket.socket) -> None:
+        made = Connection(self.reactor, its, "ROUTER", link.MAX_FROM_SUBSCRIBER)
+        self._strangers[made] = reader = _Reader(made, connection.owner_of(its))
+        made.frame = functools.partial(self._hear, reader)
+        made.drained = functools.partial(self._drained, reader)
+        made.ended = lambda why: self._forget(made)
+
+    def _forget(self, its: Connection) -> None:
+        its.close()
+        self._strangers.pop(its, None)
+        gone = self._readers.pop(its, None)
+        self._dropped += gone.dropped if gone is not None else 0
+
+    def _hear(self, reader: _Reader, frame: Optional[Frame]) -> None:
+        """A peer may say few frames. A stranger may say only a hello."""
+        said = None if frame is None else link.unpack_link(frame)
+        its, known = reader.connection, reader.hello
+        if known is not None:
+            if (said is not None and said.kind == link.GOODBYE) or not reader.frames.take():
+                self._forget(its)
+            elif said is not None and said[:3] == known[:3]:
+                self._say(reader, link.WELCOME, known)
+        elif said is None or said.kind != link.HELLO or reader.is_refused:
+            self._forget(its)
+        elif said.publication == self.id and self._has_place(reader.owner, said):
+            self._join(reader, said)
+        else:
+            reader.is_refused = True
+            self._say(reader, link.REFUSED, said)
+
+    def _has_place(self, owner: str, hello: link.LinkMessage) -> bool:
+        for its, other in list(self._readers.items()):
+            known = other.hello
+            if hello.secret and known and (known.subscription, known.secret) == (hello.subscription, hello.secret):
+                self._forget(its)  # the subscription has come back
+        of_one = sum(other.owner == owner for other in self._readers.values())
+        return len(self._readers) < _MAX_READERS and of_one < _MAX_READERS_OF_ONE
+
+    def _join(self, reader: _Reader, hello: link.LinkMessage) -> None:
+        del self._strangers[reader.connection]
+        self._readers[reader.connection] = reader
+        reader.hello, reader.depth = hello, min(hello.depth, _MAX_DEPTH)
+        self._say(reader, link.WELCOME, hello)
+        if self.options["keep_last"] and self._newest is not None and hello.newest < self._newest.sequence:
+            reader.push(self._newest, 0)
+        reader.catch_up()
+        with self.changed:
+            self.changed.notify_all()
+
+    def _say(self, reader: _Reader, kind: int, hello: link.LinkMessage) -> None:
+        newest = self._sequence + (not self.options["keep_last"])  # without the last sample: the first it can get
+        answer = link.LinkMessage(kind, hello.publication, hello.subscription, 0, newest)
+        reader.connection.send(link.pack_link(answer))
+
+    def _drained(self, reader: _Reader) -> None:
+        reader.catch_up()
+        if self._parts:
+            self._serve()
 
     def _serve(self) -> None:
-        self._empty_tray()
-        connections = self._connections
-        if connections is not None:
-            router = connections.router
-            more = self._take_in(connections)
-            behind, sent = self._send_all(router)
-            if behind:
-                self._try_again(sent)
-            if sent or more or int(router.getsockopt(zmq.EVENTS)) & zmq.POLLIN:
-                self._reactor.post(self._serve)
-        if self._parted is not None and (time.monotonic() >= self._part_by or self._all_have_all()):
-            parted, self._parted = self._parted, None
-            self._end()
-            parted()
-
-    def _empty_tray(self) -> None:
+        """Numbers and sends what is in the tray."""
         self._called = False  # first: a send from now on calls again
         for _ in range(len(self._tray)):
             sent = self._tray.popleft()
-            frame = sent.frame
             self._sequence += 1
-            self._intervals.add(sent.stamp_ns)
-            if frame is not None:
-                link.pack_header_into(frame, self._sequence, sent.stamp_ns)
-                self._newest = Sample(self._sequence, frame)
-                self._bytes += self._newest.size
-                for reader in self._readers.values():
-                    reader.push(self._newest)
-            else:
+            self._intervals.add(sent.at_ns)
+            if sent.frame is None:
                 self._dropped += len(self._readers)
+                continue
+            link.HEADER.pack_into(sent.frame, connection.HEADER_BYTES, self._sequence, sent.stamp_ns)
+            self._newest = sample = _Sample(self._sequence, sent.frame)
+            self._bytes += sample.size
+            self._keep(sample)
+            for reader in self._readers.values():
+                reader.push(sample, self._kept_from)
+        for reader in list(self._readers.values()):
+            reader.catch_up()
+        if self._parts and all(r.connection.idle for r in self._readers.values()):
+            self._end()
 
-    def _all_have_all(self) -> bool:
-        return not self._tray and all(reader.idle for reader in self._readers.values())
+    def _keep(self, sample: _Sample) -> None:
+        """Bounds what readers queue: in order, of a stream, for all of them together."""
+        if not any(reader.depth for reader in self._readers.values()):
+            self._kept.clear()
+            self._kept_bytes = 0
+        self._kept.append(sample)
+        self._kept_bytes += sample.size
+        while self._kept_bytes > _MAX_KEPT_BYTES and len(self._kept) > 1:
+            dropped = self._kept.popleft()
+            self._kept_bytes -= dropped.size
+            self._kept_from = dropped.sequence + 1
 
     def _end(self) -> None:
-        for file in self._files:
-            with contextlib.suppress(OSError):
-                os.unlink(file)
-        if self._connections is not None:
-            self._connections.close(int(_PARTING_S * 1000))
-            self._connections = None
-        self._readers.clear()
-        self._tray.clear()
-
-    def _take_in(self, connections: Connections) -> bool:
-        """Takes frames. Returns whether there may be more.
-
-        It takes a few frames of strangers at a time, so that samples go out in between: a reader may get only one each
-        time (SNDHWM 1).
-        """
-        useless = 0
-        for _ in range(_BATCH):
-            parts = connections.take()
-            if parts is None:
-                return False
-            useless += not self._hear(connections, parts)
-            if useless >= _MAX_USELESS:
-                break
-        return True
-
-    def _hear(self, connections: Connections, parts: List[zmq.Frame]) -> bool:
-        """Returns whether the sender is or was a reader. Cuts a stranger that sends anything but a hello."""
-        peer = parts[0].bytes
-        reader = self._readers.get(peer)
-        message = link.unpack_link(parts[1].buffer) if len(parts) == 2 else None
-        kind = 0 if message is None else message.kind
-        if reader is not None and (kind == link.GOODBYE or not reader.may_speak()):
-            self._forget(peer)
-        elif reader is None and connections.claims(peer):
-            connections.distrust(int(parts[-1].get(zmq.SRCFD)))
-        elif message is not None and kind == link.HELLO:
-            self._greeted(connections, peer, int(parts[1].get(zmq.SRCFD)), message)
-        elif reader is None:
-            connections.reject(int(parts[-1].get(zmq.SRCFD)))
-        return reader is not None or peer in self._readers
-
-    def _greeted(self, connections: Connections, peer: bytes, descriptor: int, hello: link.LinkMessage) -> None:
-        known = self._readers.get(peer)
-        if known is None and hello.publication == self.id:
-            self._join(connections, peer, descriptor, hello)
-        elif hello.publication != self.id:
-            self._refuse(connections, peer, descriptor, hello)
-        elif known is not None and known.subscription == hello.subscription:
-            known.owes_welcome = True
-
-    def _refuse(self, connections: Connections, peer: bytes, descriptor: int, hello: link.LinkMessage) -> None:
-        if peer in self._readers or connections.refused(descriptor):
-            self._answer(connections.router, peer, link.REFUSED, hello.publication, hello.subscription)
-
-    def _join(self, connections: Connections, peer: bytes, descriptor: int, hello: link.LinkMessage) -> None:
-        for other, reader in list(self._readers.items()):
-            if hello.secret and (reader.subscription, reader.secret) == (hello.subscription, hello.secret):
-                self._forget(other)
-        owner = connections.owner(descriptor)
-        of_one = sum(reader.owner == owner for reader in self._readers.values())
-        if len(self._readers) >= _MAX_READERS or of_one >= _MAX_READERS_OF_ONE:
-            self._refuse(connections, peer, descriptor, hello)
-            return
-        connections.introduced(descriptor)
-        reader = Reader(hello, descriptor, owner)
-        if self._keep_last and self._newest is not None and hello.newest < self._newest.sequence:
-            reader.push(self._newest)
-        self._readers[peer] = reader
-        with self.joined:
-            self.joined.notify_all()
-
-    def _forget(self, peer: bytes) -> None:
-        """Removes a reader and ends its connection: a connection without a reader belongs to a stranger."""
-        gone = self._readers.pop(peer, None)
-        if gone is not None:
-            self._dropped += gone.dropped
-            if self._connections is not None and gone.descriptor >= 0:
-                self._connections.cut(gone.descriptor)
-
-    def _connection_ended(self, descriptor: int) -> None:
-        """Removes the reader of an ended connection.
-
-        Its hello may not have been taken yet. So new readers are welcomed twice more soon, because a ROUTER refuses to
-        send to a peer that is gone.
-        """
-        for peer, reader in list(self._readers.items()):
-            if reader.descriptor == descriptor:
-                reader.descriptor = -1
-                self._forget(peer)
-        checking, self._checks = self._checks > 0, 2
-        if not checking:
-            self._reactor.after(_CHECK_S, self._welcome_new)
-
-    def _welcome_new(self) -> None:
-        for reader in self._readers.values():
-            if reader.checks > 0:
-                reader.checks -= 1
-                reader.owes_welcome = True
-        self._serve()
-        self._checks -= 1
-        if self._checks > 0:
-            self._reactor.after(_CHECK_S, self._welcome_new)
-
-    def _try_again(self, sent: bool) -> None:
-        """Tries again after a while: any call into libzmq may consume the event that a connection takes more."""
-        self._retry_s = _RETRY_S if sent else min(2 * self._retry_s, _MAX_RETRY_S)
-        if not self._retrying:
-            self._retrying = True
-            self._reactor.after(self._retry_s, self._retry)
-
-    def _retry(self) -> None:
-        self._retrying = False
-        self._serve()
-
-    def _send_all(self, router: zmq.Socket[bytes]) -> Tuple[bool, bool]:
-        """Returns whether readers are behind now, and whether one of those got something."""
-        behind = sent = False
-        for peer, reader in list(self._readers.items()):
-            before = reader.next()
-            try:
-                self._catch_up(router, peer, reader)
-            except zmq.Again:
-                behind, sent = True, sent or reader.next() is not before
-            except zmq.ZMQError:
-                self._forget(peer)
-        return behind, sent
-
-    def _catch_up(self, router: zmq.Socket[bytes], peer: bytes, reader: Reader) -> None:
-        if reader.owes_welcome:
-            newest = self._newest.sequence if self._newest is not None else 0
-            newest += not self._keep_last  # the first one that it can get
-            welcome = link.LinkMessage(link.WELCOME, self.id, reader.subscription, 0, newest)
-            router.send_multipart([peer, link.pack_link(welcome)], zmq.NOBLOCK)
-            reader.owes_welcome = False
-        while True:
-            sample = reader.next()
-            if sample is None:
-                return
-            router.send(peer, zmq.NOBLOCK | zmq.SNDMORE)
-            router.send(sample.frame, zmq.NOBLOCK, copy=False)
-            reader.pop()
-
-    def _answer(self, router: zmq.Socket[bytes], peer: bytes, kind: int, publication: Id, subscription: Id) -> None:
-        answer = link.pack_link(link.LinkMessage(kind, publication, subscription, 0, 0))
-        with contextlib.suppress(zmq.ZMQError):  # it is gone, or slow and asks again
-            router.send_multipart([peer, answer], zmq.NOBLOCK)
+        self.ended = True
+        for where, listener in self._listeners.items():
+            listener.close()
+            if where.startswith("ipc://"):
+                with contextlib.suppress(OSError):
+                    os.unlink(where[len("ipc://") :])
+        for its in [*self._readers, *self._strangers]:
+            its.close()
+        for each in (self._listeners, self._readers, self._strangers):
+            each.clear()

@@ -7,525 +7,372 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-import threading
 import time
 from typing import Any, Deque, Dict, List, NamedTuple, Optional, Tuple
 
-import zmq
-
 from .. import _errors as errors
 from .._bell import Bell
-from .._type_description import TypeDescription
 from .._typed import Typed
-from .._types import LinkInfo, PublisherInfo
-from . import endpoints, messages
-from . import link as frames
-from .allowance import Allowance
-from .announcement import Announcement
-from .described_type import DescribedType
-from .identity import NOBODY, Id, draw_id, draw_secret
-from .link_notes import NAMES, LinkNotes
+from .._types import LinkInfo
+from . import endpoints, link, messages
+from .connection import connect
+from .identity import Id, draw_id
+from .link import Allowance, Frame
 from .message import Message
-from .patience import nap, wait_for
 from .publication import IPC, TCP
-from .reactor import Reactor
-from .session import Log, Session
-from .shared_parts import Part, SharedParts
-from .subscriber_link import SubscriberLink
-from .type_gate import Obstacle, TypeGate
+from .session import Declared, escaped, nap, wait_for
 
+_NAMES = {IPC: "ipc", TCP: "tcp"}
 _ATTEMPT_S = 1.0
 _YOUNG_S = 0.5
 _GRACE_S = 1.0
+_HELLO_EVERY_S = 1.0
+_SILENCE_S = 5.0
+_NEWS_S = 1.0
 _ATTEMPTS_AT_ONCE, _ATTEMPTS_PER_SECOND = 8, 2
+_FRAMES_AT_ONCE, _FRAMES_PER_SECOND = 200, 20  # that are no samples
 
 
 class _Arrived(NamedTuple):
     publication: Id
     joined: int  # sequence before the first sample of this publication for us
-    header: frames.SampleHeader
-    frame: zmq.Frame
+    sequence: int
+    stamp_ns: int
+    frame: Frame
 
 
-class Subscription:
-    def __init__(
-        self,
-        reactor: Reactor,
-        session: Session,
-        topic: str,
-        transports: Tuple[str, ...],
-        depth: int,
-        max_age_ms: int,
-        described: Optional[DescribedType],
-        checks_type: bool,
-        codec: Optional[Typed[Any]],
-        log: Log,
-        of_each: bool = False,
-        whole: Optional[Subscription] = None,
-    ) -> None:
-        """`whole`: this is a part of that subscription, for one publication of a shared topic."""
-        self.topic = topic
-        self.described = described
-        self.codec = codec  # of the first request that named one: for those that name none
+class _Link:
+    """One attempt at a link to one endpoint of a publication."""
+
+    def __init__(self, owner: Subscription, publication: Id, endpoint: messages.Body) -> None:
+        self.publication, self.endpoint = publication, endpoint
+        self.welcome = False
+        self.newest = 0  # sequence of the publication at its welcome
+        self.since = self._heard = self._said = time.monotonic()
+        self._owner = owner
+        self._frames = Allowance(_FRAMES_AT_ONCE, _FRAMES_PER_SECOND)
+        self.connection = connect(owner.reactor, endpoint.address, link.MAX_FROM_SUBSCRIBER)
+        self.connection.ready, self.connection.frame = self.hello, self._received
+        self.connection.ended = lambda why: owner._ended(self, why)
+
+    def hello(self) -> None:
+        self._said = time.monotonic()
+        self._say(link.HELLO, *self._owner._hello_of(self.publication))
+
+    def leave(self) -> None:
+        self._say(link.GOODBYE, 0, 0, 0)
+        self.connection.close()
+
+    def tick(self, now: float) -> None:
+        """Repeats the hello about once a second while nothing arrives, and leaves a publication that never answers."""
+        if now - self._heard > _SILENCE_S:
+            self.connection.end("it is silent")
+        elif now - max(self._heard, self._said) >= _HELLO_EVERY_S:
+            self.hello()
+
+    def _say(self, kind: int, depth: int, newest: int, secret: int) -> None:
+        if self.connection.is_ready:
+            message = link.LinkMessage(kind, self.publication, self._owner.id, depth, newest, secret)
+            self.connection.send(link.pack_link(message))
+
+    def _received(self, frame: Optional[Frame]) -> None:
+        self._heard = time.monotonic()
+        if frame is not None and len(frame) >= link.HEADER.size and self.welcome:
+            sequence, stamp_ns = link.HEADER.unpack_from(frame)
+            if sequence > 0:
+                self._owner._arrived(self, sequence, stamp_ns, frame)
+                return
+        said = None if frame is None else link.unpack_link(frame)
+        kind = 0 if said is None or said[1:3] != (self.publication, self._owner.id) else said.kind
+        if said is not None and kind == link.WELCOME:
+            if not self.welcome:
+                self.welcome, self.newest = True, said.newest
+                self.connection.largest = link.MAX_PAYLOAD + link.HEADER.size
+                self._owner._welcomed(self)
+        elif kind in (link.REFUSED, link.GOODBYE):
+            self.connection.end("refused" if kind == link.REFUSED else "the publication ended")
+        else:
+            self._owner._malformed += 1
+        if not self._frames.take():
+            self.connection.end("too many frames that are no samples")
+
+
+class Subscription(Declared):
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self.arrivals: Dict[Any, Any] = {}  # asyncio tasks of all handles share the descriptor
-        self.id: Id = draw_id() if whole is None else whole.id
-        self.announcement = Announcement(self._compose, self._answered)
-        self.withdrawal = Announcement(lambda: messages.ReleaseTopic(topic, self.id))
-        self._reactor, self._session, self._log = reactor, session, log
-        self._transports, self._depth, self._max_age_ms = transports, depth, max_age_ms
-        # Shared with users' threads, under the lock of the condition.
-        self._changed: threading.Condition = threading.Condition() if whole is None else whole._changed
+        self._depth, self._max_age_ms = self.options["queue"], self.options["max_age_ms"]
+        # Shared with users' threads, under the lock of `changed`.
         self._queue: Deque[_Arrived] = collections.deque()
         self._returned: Tuple[Optional[Id], int] = (None, 0)
         self._info = LinkInfo(False, None, "no publisher")
         self._told = self._info.reason  # the reason for the broker
-        self._obstacle: Optional[Obstacle] = None
-        self._closed = False
-        self._bell: Bell = Bell() if whole is None else whole._bell
+        self._mismatch = ""
+        self._bell = Bell()
         self._received = self._bytes = self._missed = self._malformed = self._stale = 0
         self._age_ns = -1
-        self._shared: Optional[SharedParts] = None
-        self._make_part = lambda: Subscription(
-            reactor, session, topic, transports, depth, max_age_ms, described, checks_type, codec, log, of_each, self
-        )
-        self._newest_of_all = depth == 0 and not of_each
         # I/O thread only.
-        self.gate = TypeGate(topic, described if checks_type else None)
-        self._publication: Optional[messages.Publication] = None
-        self._link: Optional[SubscriberLink] = None
-        self._former: Optional[SubscriberLink] = None
+        self._publication: Optional[messages.Body] = None
+        self._link: Optional[_Link] = None
         self._secret = 0  # of this subscription at this publication
         self._attempts = Allowance(_ATTEMPTS_AT_ONCE, _ATTEMPTS_PER_SECOND)
         self._attempt = 0
-        self._notes = LinkNotes()
+        self._failed = self._failed_coarsely = ""  # the last attempt, for the program and for the broker
         self._last: Tuple[Optional[Id], int] = (None, 0)
         self._joined: Tuple[Optional[Id], int] = (None, 0)
+        self._news: Optional[messages.Body] = None  # the mismatch, for the publisher
+        self._news_at = 0.0
 
     # Users' threads.
 
-    def receive(self, timeout_ms: int, codec: Optional[Typed[Any]]) -> Optional[Message[Any]]:
-        """Returns the next sample that is young enough; None when there is none in time. Raises Closed.
-
-        codec: makes the value of the message; None: it is bytes.
-        """
-        deadline = None if timeout_ms < 0 else time.monotonic() + timeout_ms / 1000
+    def receive(self, seconds: Optional[float], codec: Optional[Typed[Any]]) -> Optional[Message[Any]]:
+        """Returns the next sample that is young enough; None when there is none in time. Raises Closed."""
+        deadline = None if seconds is None else time.monotonic() + seconds
         taken: Optional[_Arrived] = None
-        source = self
         before = (self._returned, self._missed)
         try:
-            with self._changed:
-                while (part := self._next_part()) is None and not self.drop_stale():
-                    if self._closed:
+            with self.changed:
+                while not self._drop_stale():
+                    if self.closed:
                         raise errors.Closed()
                     left = None if deadline is None else deadline - time.monotonic()
                     if left is not None and left <= 0:
-                        self._bell.quieten(lambda: self._has_any() or self._closed)
+                        self._bell.quieten(lambda: bool(self._queue) or self.closed)
                         return None
-                    self._changed.wait(nap(left))
-                if self._closed:
+                    self.changed.wait(nap(left))
+                if self.closed:
                     raise errors.Closed()
-                source = self if part is None else part.subscription
-                before = (source._returned, source._missed)
-                taken = source._queue[0]
-                message = source._message(taken, codec, part)
-                source._queue.popleft()
-                if part is not None and self._shared is not None:
-                    self._shared.returned(part, taken.header.stamp_ns)
-                return message
+                before, taken = (self._returned, self._missed), self._queue[0]
+                last = self._returned[1] if self._returned[0] == taken.publication else taken.joined
+                missed = max(0, taken.sequence - 1 - last)
+                payload = memoryview(taken.frame)[link.HEADER.size :]
+                made: Message[Any] = Message.make(payload, taken.sequence, taken.stamp_ns, missed, codec)
+                self._returned, self._missed = (taken.publication, taken.sequence), self._missed + missed
+                self._queue.popleft()
+                return made
         except BaseException:
-            source._give_back(taken, before)
+            self._give_back(taken, before)
             raise
 
-    def _next_part(self) -> Optional[Part]:
-        return None if self._shared is None or self._queue else self._shared.pick()
-
-    def _has_any(self) -> bool:
-        return bool(self._queue) or (self._shared is not None and self._shared.has_any())
-
-    def has_queued(self) -> bool:
-        """Under the lock, as the next three."""
-        return bool(self._queue)
-
-    def first_stamp_ns(self) -> int:
-        return self._queue[0].header.stamp_ns
-
-    def skip(self) -> int:
-        """Drops the next sample. Returns how many samples that and the gap before it are."""
-        skipped = self._queue.popleft()
-        missed = self._missed_before(skipped)
-        self._returned = (skipped.publication, skipped.header.sequence)
-        self._missed += missed + 1
-        return missed + 1
-
-    def drop_stale(self) -> bool:
+    def _drop_stale(self) -> bool:
         """Returns whether one is left. `missed` of the next one counts the others, because they were not returned."""
         oldest_ns = time.time_ns() - self._max_age_ms * 1_000_000
-        while self._max_age_ms > 0 and self._queue and self._queue[0].header.stamp_ns < oldest_ns:
+        while self._max_age_ms > 0 and self._queue and self._queue[0].stamp_ns < oldest_ns:
             self._queue.popleft()
             self._stale += 1
         return bool(self._queue)
 
-    def _missed_before(self, taken: _Arrived) -> int:
-        publication, last = self._returned
-        return max(0, taken.header.sequence - 1 - (last if publication == taken.publication else taken.joined))
-
-    def _message(self, taken: _Arrived, codec: Optional[Typed[Any]], part: Optional[Part]) -> Message[Any]:
-        header = taken.header
-        missed = self._missed_before(taken)
-        self._returned = (taken.publication, header.sequence)
-        self._missed += missed
-        number, skipped = (0, 0) if part is None else (part.number, part.skipped)
-        return Message.make(taken.frame, header.sequence, header.stamp_ns, missed + skipped, codec, number)
-
     def _give_back(self, taken: Optional[_Arrived], before: Tuple[Tuple[Optional[Id], int], int]) -> None:
         """Puts a sample back after Ctrl-C. Neither it nor the wake-up of another waiting thread is lost."""
-        with self._changed:
-            if taken is not None and self._returned == (taken.publication, taken.header.sequence):
+        with self.changed:
+            if taken is not None and self._returned == (taken.publication, taken.sequence):
                 self._returned, self._missed = before
                 if not self._queue or (self._depth > 0 and self._queue[0] is not taken):
                     self._queue.appendleft(taken)
                 self._bell.ring()
             if self._queue:
-                self._changed.notify_all()
+                self.changed.notify_all()
 
-    def wait_connected(self, timeout_ms: int) -> bool:
-        with self._changed:
-            seconds = None if timeout_ms < 0 else timeout_ms / 1000
-            wait_for(self._changed, lambda: self.link.connected or self._closed or self._mismatches, seconds)
-            if self._closed:
+    def wait_connected(self, seconds: Optional[float]) -> bool:
+        with self.changed:
+            wait_for(self.changed, lambda: self._info.connected or self.closed or self._mismatch, seconds)
+            if self.closed:
                 raise errors.Closed()
-            self._raise_mismatch()
-            return self.link.connected
-
-    def wait_checked(self, seconds: float) -> None:
-        """Waits until it is known whether the types match, if there is a publication. Raises TypeMismatch."""
-        with self._changed:
-            wait_for(self._changed, lambda: not self._compares or self._closed or self._mismatches, seconds)
-            self._raise_mismatch()
-
-    @property
-    def _mismatches(self) -> bool:
-        return self._mismatch() is not None
-
-    def _mismatch(self) -> Optional[Obstacle]:
-        """Of a shared topic: the first one, if no publication matches."""
-        if self._shared is None or not self._shared.parts:
-            return self._obstacle if self._obstacle is not None and self._obstacle.is_mismatch else None
-        found = [part.subscription._mismatch() for part in self._shared.parts if part.listed]
-        return found[0] if found and None not in found else None
-
-    @property
-    def _compares(self) -> bool:
-        """It is not known yet whether the types match."""
-        obstacles = [self._obstacle] + [part._obstacle for part in self.parts]
-        return any(each is not None and not each.is_mismatch for each in obstacles)
-
-    def _raise_mismatch(self) -> None:
-        if (found := self._mismatch()) is not None:
-            raise found.error()
-
-    @property
-    def parts(self) -> List[Subscription]:
-        return [] if self._shared is None else [part.subscription for part in self._shared.parts]
-
-    @property
-    def of(self) -> Id:
-        return NOBODY if self._publication is None else self._publication.publication
-
-    @property
-    def publishers(self) -> List[PublisherInfo]:
-        with self._changed:
-            return [] if self._shared is None else self._shared.infos()
-
-    def publisher(self, number: int) -> PublisherInfo:
-        with self._changed:
-            return PublisherInfo() if self._shared is None else self._shared.info(number)
+            if self._mismatch:
+                raise errors.TypeMismatch(self._mismatch)
+            return self._info.connected
 
     @property
     def link(self) -> LinkInfo:
-        with self._changed:
-            if self._shared is not None and self._shared.parts:
-                return self._shared.link(self._stale)
+        with self.changed:
             return dataclasses.replace(self._info, stale=self._stale)
 
     def fileno(self) -> int:
         """Returns a descriptor that is readable while a sample may be there, and at the end. Raises Closed."""
-        with self._changed:
-            if self._closed:
+        with self.changed:
+            if self.closed:
                 raise errors.Closed()
-            return self._bell.fileno(self._has_any)
+            return self._bell.fileno(lambda: bool(self._queue))
 
     def close(self) -> None:
         """Wakes every waiting thread: they raise Closed."""
-        with self._changed:
-            self._closed = True
-            for each in self.parts:
-                each._closed = True
-                each._queue.clear()
+        with self.changed:
+            self.closed = True
             self._info = LinkInfo(False, None, "released")
             self._queue.clear()
             self._bell.ring()
-            self._changed.notify_all()
+            self.changed.notify_all()
 
     # I/O thread.
 
-    def counters(self) -> messages.SubscriptionCounters:
-        with self._changed:
-            used = next((number for number, name in NAMES.items() if name == self._info.transport), 0)
-            own = messages.SubscriptionCounters(
-                self.id,
-                time.monotonic_ns(),
-                self._received,
-                self._bytes,
-                self._missed,
-                self._malformed,
-                self._age_ns,
-                used,
-                self._told,
-                self._stale,
-            )
-            return own if self._shared is None else self._sum(own, self._shared)
+    def counters(self) -> messages.Body:
+        with self.changed:
+            used = next((number for number, name in _NAMES.items() if name == self._info.transport), 0)
+            counted = (time.monotonic_ns(), self._received, self._bytes, self._missed, self._malformed, self._age_ns)
+            return messages.SubscriptionCounters(self.id, *counted, used, self._told, self._stale)
 
-    def _sum(self, own: messages.SubscriptionCounters, shared: SharedParts) -> messages.SubscriptionCounters:
-        all = [own] + [part.counters() for part in self.parts]
-        received, size, missed, malformed, stale = shared.counted_of_gone
-        up = [each.transport for each in all if each.transport]
-        listed = sum(part.listed for part in shared.parts)
-        return dataclasses.replace(
-            own,
-            received=received + sum(each.received for each in all),
-            bytes=size + sum(each.bytes for each in all),
-            missed=missed + sum(each.missed for each in all),
-            malformed=malformed + sum(each.malformed for each in all),
-            stale=stale + sum(each.stale for each in all),
-            age_ns=max(each.age_ns for each in all),
-            transport=up[0] if up else 0,
-            reason=f"{len(up)} of {listed} publishers linked" if shared.parts else own.reason,
-        )
-
-    def is_over(self) -> bool:
-        """No link is left, and no sample."""
-        return self._link is None and self._former is None and not self._queue
+    def news(self) -> Optional[messages.Body]:
+        if self._news is None or time.monotonic() < self._news_at:
+            return None
+        news, self._news, self._news_at = self._news, None, time.monotonic() + _NEWS_S
+        return news
 
     def part(self) -> None:
-        for each in self.parts:
-            each.part()
-        for connection in (self._link, self._former):
-            if connection is not None:
-                connection.close(goodbye=True)
-        self._link = self._former = self._publication = None
+        if self._link is not None:
+            self._link.leave()
+        self._link = self._publication = None
 
     def tick(self, now: float) -> None:
-        """Runs about ten times a second."""
-        if self._shared is not None:
-            self._shared.tick(now)
         current = self._link
         if current is not None and not current.welcome and now - current.since > _ATTEMPT_S:
-            self._try_next(current, "no answer")
+            current.connection.end("no answer")
         elif current is not None:
             current.tick(now)
-        elif self._publication is not None and not self._closed and self._obstacle is None:
+        elif self._publication is not None and not self.closed and not self._mismatch:
             self._connect()
 
-    def apply(self, state: messages.TopicState, pushed: bool) -> None:
-        """Follows the state at the broker. Only an event ends a link: a broker that just started knows no topics.
-
-        An obstacle ends with any answer, because there is no link that would be more reliable.
-        Changes that come too often are followed later, because each of them costs a connection to some address.
-        """
-        if not self._closed and (state.shared or self.parts):
-            self._follow_parts(state, pushed)
+    def apply(self, state: messages.Body, pushed: bool) -> None:
+        """Follows the state at the broker. Only an event ends a link: a broker that just started knows no topics."""
         found = state.publication
-        if self._closed or state.shared or (found is None and not pushed and self._obstacle is None):
+        if self.closed or (found is None and not pushed and not self._mismatch):
             return
-        if found is None:
-            self.gate.look_away()
-        else:
-            self.gate.look_at(found, self._session.checks)
-        before, obstacle = self._obstacle, None if found is None else self.gate.closed_by()
-        self._set_obstacle(obstacle)
-        known = self._publication
-        self._publication = found
+        known, self._publication = self._publication, found
         is_new = found is not None and (known is None or found.publication != known.publication)
         if is_new:
-            self._attempt, self._secret = 0, draw_secret()
-            self._notes.clear()
-        if found is None:
-            self._leave("no publisher")
-        elif obstacle is not None:
-            self._leave(obstacle.reason)
-        elif is_new or known is None:
+            self._attempt, self._secret = 0, draw_id().hi
+            self._failed = self._failed_coarsely = ""
+        had, mismatch = self._mismatch, "" if found is None else self._compare(found)
+        with self.changed:
+            self._mismatch = mismatch
+            self.changed.notify_all()
+        if mismatch and (is_new or mismatch != had):
+            said = mismatch.partition(": ")[2]
+            self._news = messages.TypeMismatch(self.topic, self.id, said, publication=found.publication)
+            self.log("warning", mismatch)
+        if found is None or mismatch:
+            alone = "the topic is shared, which needs the native backend" if state.shared else "no publisher"
+            self._leave(mismatch or alone)
+        elif is_new:
             self._leave("connecting to another publication")
             self._connect()
-        elif before is not None:
-            self._connect()
-        elif found.endpoints != known.endpoints and (self._link is None or not self._link.welcome):
+        elif had or (known is not None and found.endpoints != known.endpoints and not self._info.connected):
             self._connect()
 
-    def _follow_parts(self, state: messages.TopicState, pushed: bool) -> None:
-        if self._shared is None:
-            self._shared = SharedParts(self._changed, self._make_part, self._newest_of_all)
-        if state.shared and self._publication is not None:
-            self.gate.look_away()
-            self._publication = None
-            self._set_obstacle(None)
-            self._leave("the topic is shared")
-        if state.publication is not None:
-            self._shared.clear()
-        else:
-            self._shared.follow(state, pushed)
-        with self._changed:
-            self._changed.notify_all()
+    def _compare(self, found: messages.Body) -> str:
+        """Returns why the type of a publication is another one than is expected. Empty: it is not."""
+        published, expected = found.type, self.type if self.options["checks"] else None
+        if not expected or published is None or published.hash in (0, expected.hash):
+            return ""
+        there = escaped(published.name) or "an unnamed type"
+        publisher = escaped(f"{found.participant_name} ({found.pid})")
+        return (
+            f"topic {self.topic}: type mismatch between {there} at publisher `{publisher}` and "
+            f"{expected.name or 'an unnamed type'} here: their hashes are {published.hash:016x} and "
+            f"{expected.hash:016x}. orc.pure compares nothing else: take the same definition at both ends, or "
+            'type_check="off"'
+        )
 
-    def check_type(self, published: TypeDescription) -> None:
-        """Decides with the description of the type that the gate awaits."""
-        self.gate.compare(published, self._session.checks)
-        obstacle = self.gate.closed_by()
-        self._set_obstacle(obstacle)
-        if obstacle is not None:
-            self._disconnected(obstacle.reason)
-        elif self._publication is not None and not self._closed:
-            self._connect()
+    def compose(self) -> messages.Body:
+        if self.leaves:
+            return messages.ReleaseTopic(self.topic, self.id)
+        return messages.RequestTopic(self.topic, self.id, self._max_age_ms, self.type_reference())
 
-    def _set_obstacle(self, obstacle: Optional[Obstacle]) -> None:
-        with self._changed:
-            self._obstacle = obstacle
-            self._changed.notify_all()
-
-    def _compose(self) -> messages.RequestTopic:
-        type = None if self.described is None else self.described.reference
-        return messages.RequestTopic(self.topic, self.id, self._max_age_ms, type)
-
-    def _answered(self, body: messages.Body) -> None:
-        if isinstance(body, messages.TopicState):
+    def confirmed(self, body: Any) -> None:
+        if not self.leaves:
             self.apply(body, pushed=False)
+        super().confirmed(body)
 
-    def _candidates(self) -> List[messages.Endpoint]:
-        assert self._publication is not None
-        allowed = [t for t in (IPC, TCP) if not self._transports or NAMES[t] in self._transports]
-        return [e for t in allowed for e in self._publication.endpoints if e.transport == t]
+    def _hello_of(self, publication: Id) -> Tuple[int, int, int]:
+        """Returns depth, the newest sequence that is here, and the secret."""
+        return self._depth, self._last[1] if self._last[0] == publication else 0, self._secret
+
+    def _candidates(self, found: messages.Body) -> List[messages.Body]:
+        named = self.options["transports"]
+        allowed = [t for t in (IPC, TCP) if not named or _NAMES[t] in named]
+        return [each for t in allowed for each in found.endpoints if each.transport == t]
 
     def _connect(self) -> None:
+        """Begins the next attempt, at the first endpoint that is not hopeless."""
         if self._link is not None:
-            self._link.close()
+            self._link.connection.close()
             self._link = None
-        candidates = self._candidates()
+        found = self._publication
+        candidates = [] if found is None else self._candidates(found)
         if not candidates:
-            self._disconnected("the publication offers neither ipc nor tcp" if not self._transports else "not offered")
-            return
-        endpoint = candidates[self._attempt % len(candidates)]
-        assert self._publication is not None
-        publication = self._publication.publication
-        missing = endpoints.obstacle(
-            endpoint.address, endpoint.transport == IPC, publication.hi, self._session.offered_for
-        )
-        if missing:
+            self._disconnected("the publication offers none of the transports that are wanted")
+        for _ in candidates:
+            assert found is not None
+            endpoint = candidates[self._attempt % len(candidates)]
+            local, broker = endpoint.transport == IPC, self.session.offered_for
+            missing = endpoints.obstacle(endpoint.address, local, found.publication.hi, broker)
+            try:
+                if not missing and self._attempts.take():
+                    self._link = _Link(self, found.publication, endpoint)
+                if not missing:
+                    return
+            except (errors.Error, OSError, ValueError) as error:
+                missing = str(error)
             self._note(endpoint, missing)
-            self._attempt += 1
+
+    def _note(self, endpoint: messages.Body, what: str) -> None:
+        """An attempt ended. The broker shows its reason to anyone, so it hears no address and no cause."""
+        self._attempt += 1
+        name = _NAMES[endpoint.transport]
+        self._failed = f"{name} {endpoints.shown_address(endpoint.address)}: {what}"
+        self._failed_coarsely = f"{name}: not reachable"
+        self._disconnected(self._failed, self._failed_coarsely)
+
+    def _welcomed(self, current: _Link) -> None:
+        if current is not self._link:
             return
-        if not self._attempts.take():
-            return  # `tick` tries again
-        try:
-            self._link = SubscriberLink(
-                self._reactor,
-                publication,
-                self.id,
-                self._secret,
-                self._depth,
-                endpoint.address,
-                lambda: self._last[1] if self._last[0] == publication else 0,
-                self._welcomed,
-                lambda refused: self._try_next(refused, "refused"),
-                self._ended,
-                self._arrived,
-                self._count_malformed,
-            )
-        except (zmq.ZMQError, errors.Error) as error:
-            self._note(endpoint, str(error))
-            self._attempt += 1
-
-    def _endpoint(self) -> messages.Endpoint:
-        candidates = self._candidates()
-        return candidates[self._attempt % len(candidates)]
-
-    def _note(self, endpoint: messages.Endpoint, what: str) -> None:
-        self._notes.add(endpoint, what)
-        self._disconnected(self._notes.text(), self._notes.coarse_text())
-
-    def _try_next(self, given_up: SubscriberLink, why: str) -> None:
-        given_up.close()
-        if given_up is self._link:
-            self._link = None
-            if self._publication is not None and self._candidates():
-                self._note(self._endpoint(), why)
-            self._attempt += 1
-
-    def _welcomed(self, connection: SubscriberLink) -> None:
-        if connection is not self._link:
-            return
-        former, self._former = self._former, None
-        if former is not None:
-            former.finish()
-        if self._joined[0] != connection.publication:
-            self._joined = (connection.publication, max(0, connection.newest - 1))
-        used = NAMES[self._endpoint().transport]
+        if self._joined[0] != current.publication:
+            self._joined = (current.publication, max(0, current.newest - 1))
+        used = _NAMES[current.endpoint.transport]
         answered = f"{used}: the publication answered; inproc, shm, multicast: not in orc.pure"
-        with self._changed:
-            self._info = LinkInfo(True, used, "; ".join(filter(None, [self._notes.text(), answered])))
-            self._told = "; ".join(filter(None, [self._notes.coarse_text(), answered]))
-            self._changed.notify_all()
+        with self.changed:
+            self._info = LinkInfo(True, used, "; ".join(filter(None, [self._failed, answered])))
+            self._told = "; ".join(filter(None, [self._failed_coarsely, answered]))
+            self.changed.notify_all()
 
-    def _ended(self, connection: SubscriberLink) -> None:
-        if connection is self._former:
-            self._former = None
-        if connection is not self._link:
+    def _ended(self, its: _Link, why: str) -> None:
+        if its is not self._link:
             return
         self._link = None
-        self._disconnected("the connection ended")
-        self._attempt = 0
-        self._notes.clear()
-        if time.monotonic() - connection.since > _YOUNG_S:
-            self._reactor.post(lambda: self.tick(time.monotonic()))
+        if not its.welcome:
+            self._note(its.endpoint, why)
+            return
+        self._attempt, self._failed, self._failed_coarsely = 0, "", ""
+        self._disconnected(why)
+        if time.monotonic() - its.since > _YOUNG_S:
+            self.reactor.post(lambda: self.tick(time.monotonic()))
 
     def _leave(self, why: str) -> None:
         """Takes samples of the old link until the new one is up, at most a second."""
         leaving, self._link = self._link, None
         if leaving is not None and leaving.welcome:
-            if self._former is not None:
-                self._former.close()
-            self._former = leaving
-            self._reactor.after(_GRACE_S, lambda: self._drop_former(leaving))
+            self.reactor.after(_GRACE_S, leaving.leave)
         elif leaving is not None:
-            leaving.close()
+            leaving.connection.close()
         self._disconnected(why)
 
-    def _drop_former(self, former: SubscriberLink) -> None:
-        if self._former is former:
-            self._former = None
-            former.close(goodbye=True)
-
     def _disconnected(self, why: str, told: str = "") -> None:
-        with self._changed:
-            if not self._closed:
-                self._info = LinkInfo(False, None, why)
-                self._told = told or why
+        with self.changed:
+            if not self.closed:
+                self._info, self._told = LinkInfo(False, None, why), told or why
 
-    def _count_malformed(self) -> None:
-        self._malformed += 1
-
-    def _arrived(self, connection: SubscriberLink, frame: zmq.Frame, header: frames.SampleHeader) -> None:
-        publication = connection.publication
-        if self._last[0] == publication and header.sequence <= self._last[1]:
+    def _arrived(self, its: Any, sequence: int, stamp_ns: int, frame: Frame) -> None:
+        is_former = its is not self._link and self._info.connected
+        if is_former or (self._last[0] == its.publication and sequence <= self._last[1]):
             return
-        self._last = (publication, header.sequence)
-        with self._changed:
-            if self._closed:
+        self._last = (its.publication, sequence)
+        with self.changed:
+            if self.closed:
                 return
             self._received += 1
-            self._bytes += len(frame) - frames.HEADER_BYTES
-            self._age_ns = max(-(2**63), min(time.time_ns() - header.stamp_ns, 2**63 - 1))  # for any stamp
+            self._bytes += len(frame) - link.HEADER.size
+            self._age_ns = max(-(2**63), min(time.time_ns() - stamp_ns, 2**63 - 1))  # for any stamp
             while self._queue and len(self._queue) >= max(1, self._depth):
                 self._queue.popleft()
-            self._queue.append(_Arrived(publication, self._joined[1], header, frame))
+            self._queue.append(_Arrived(its.publication, self._joined[1], sequence, stamp_ns, frame))
             self._bell.ring()
-            self._changed.notify_all()  # also wakes threads that wait for the link
+            self.changed.notify_all()  # also wakes threads that wait for the link

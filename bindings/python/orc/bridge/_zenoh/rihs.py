@@ -8,10 +8,10 @@ import json
 from typing import Any, Dict, List, Set
 
 from orc import TypeDescription
-from orc.pure.schema import ros2_schema
-from orc.pure.schema.model import Field, Schema, SchemaError, Structure
 
 from .._shared.local_topics import NotBridged
+from . import ros2_schema
+from .ros2_schema import Field, Schema, SchemaError, Structure
 
 # type_description_interfaces/msg/FieldType
 _IDS = {

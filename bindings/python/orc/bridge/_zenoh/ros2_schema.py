@@ -6,10 +6,13 @@ Each further message follows a line of 80 `=` and a line `MSG: pkg/Name`.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from typing import Dict, List, NamedTuple, NoReturn, Optional, Tuple
 
-from .model import MAX_FIELDS, MAX_NAME_BYTES, Dimension, Field, Schema, SchemaError, Structure, check_levels
-from .sentences import escaped
+# Those of liborc/src/schema/limits.h.
+_MAX_FIELDS = 65_536  # in all structures together
+_MAX_NAME_BYTES = 255  # of a type or a field
+_MAX_TYPE_LEVELS = 64  # of structures in each other
 
 _KINDS = {
     "bool": "bool",
@@ -43,6 +46,43 @@ _NAME_END = re.compile(r"[ \t=]")
 _BLANK = re.compile(r"[ \t]")
 
 
+class SchemaError(ValueError):
+    """A schema violates its format or a limit. The text says where."""
+
+
+class Dimension(NamedTuple):
+    """One dimension of an array."""
+
+    size: int = 0  # elements; the bound of a variable dimension, 0: no bound
+    variable: bool = False  # the number of elements is in the sample
+
+
+class Field(NamedTuple):
+    """A field of a structure."""
+
+    name: str
+    kind: str  # "bool", "int8", …, "float64", "string", "wstring", "struct"
+    structure: int = 0  # kind "struct": its index in Schema.structures
+    dimensions: Tuple[Dimension, ...] = ()
+    max_length: int = 0  # of a text; 0: no bound
+    is_byte: bool = False  # "byte", which is the same as uint8, but not for ROS's hash of a type
+
+
+@dataclass
+class Structure:
+    """A structure of a schema."""
+
+    name: str = ""
+    fields: List[Field] = field(default_factory=list)
+
+
+@dataclass
+class Schema:
+    """The first structure is the type itself."""
+
+    structures: List[Structure] = field(default_factory=list)
+
+
 class _Type(NamedTuple):
     kind: str  # "struct": a message
     is_byte: bool
@@ -51,9 +91,14 @@ class _Type(NamedTuple):
     dimensions: Tuple[Dimension, ...]
 
 
+def _escaped(text: str) -> str:
+    """Returns the text on one line, harmless for terminals."""
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+
+
 def _quoted(text: str) -> str:
     # The text was read as Latin-1
-    return "`" + escaped(text.encode("latin-1")[:MAX_NAME_BYTES].decode("utf-8", "surrogateescape")) + "`"
+    return "`" + _escaped(text.encode("latin-1")[:_MAX_NAME_BYTES].decode("utf-8", "surrogateescape")) + "`"
 
 
 def _divide(text: str) -> Tuple[str, str]:
@@ -95,13 +140,13 @@ class _Parser:
 
     def count_one(self) -> None:
         self.counted += 1
-        if self.counted > MAX_FIELDS:
-            self.fail(f"more than {MAX_FIELDS} messages, fields and constants")
+        if self.counted > _MAX_FIELDS:
+            self.fail(f"more than {_MAX_FIELDS} messages, fields and constants")
 
     def begin(self, name: str) -> None:
         self.count_one()
         if name in self.index:
-            self.fail(f"`{escaped(name)}` is defined twice")
+            self.fail(f"`{_escaped(name)}` is defined twice")
         self.index[name] = len(self.structures)
         self.structures.append(Structure(name))
         self.references.append([])
@@ -147,15 +192,15 @@ class _Parser:
             if type.kind == "struct" or type.dimensions:
                 self.fail(f"the constant {_quoted(name)} is no number or string")
             return
-        field = Field(name, type.kind, dimensions=type.dimensions, max_length=type.max_length, is_byte=type.is_byte)
-        self.structures[-1].fields.append(field)
+        made = Field(name, type.kind, dimensions=type.dimensions, max_length=type.max_length, is_byte=type.is_byte)
+        self.structures[-1].fields.append(made)
         self.references[-1].append((type.message if type.kind == "struct" else "", self.line))
 
     def resolved(self, at: int) -> Structure:
         made = Structure(self.structures[at].name)
         package = made.name.partition("/")[0] if "/" in made.name else ""
-        for field, (message, line) in zip(self.structures[at].fields, self.references[at]):
-            made.fields.append(field._replace(structure=self.find(message, package, line)) if message else field)
+        for each, (message, line) in zip(self.structures[at].fields, self.references[at]):
+            made.fields.append(each._replace(structure=self.find(message, package, line)) if message else each)
         return made
 
     def find(self, message: str, package: str, line: int) -> int:
@@ -164,7 +209,7 @@ class _Parser:
             own = f"{package}/msg/{name}"
             name = _HEADER if name == "Header" and own not in self.index else own
         if name not in self.index:
-            self.fail(f"message {escaped(name)} is not defined", line)
+            self.fail(f"message {_escaped(name)} is not defined", line)
         return self.index[name]
 
 
@@ -172,5 +217,23 @@ def parse(text: bytes, root: str) -> Schema:
     """Returns the message, called `root`, and those in it. Raises SchemaError."""
     # Names are ASCII; comments and defaults may be anything
     schema = _Parser(root).parse(text.decode("latin-1"))
-    check_levels(schema, recursive=False)
+    _check_levels(schema)
     return schema
+
+
+def _check_levels(schema: Schema) -> None:
+    """Raises SchemaError when structures nest too deeply."""
+    levels: Dict[int, int] = {}
+    path = [0]
+    while path:
+        nested = [each.structure for each in schema.structures[path[-1]].fields if each.kind == "struct"]
+        open_ones = [each for each in nested if each not in levels]
+        if not open_ones:
+            at = path.pop()
+            levels[at] = 1 + max((levels[each] for each in nested), default=0)
+            if levels[at] > _MAX_TYPE_LEVELS:
+                raise SchemaError(f"messages are nested more than {_MAX_TYPE_LEVELS} levels deep")
+        elif open_ones[0] in path:
+            raise SchemaError(f"{_escaped(schema.structures[open_ones[0]].name)} contains itself")
+        else:
+            path.append(open_ones[0])
