@@ -33,6 +33,7 @@ CODE
 cat >tests/bad.cpp <<'CODE'
 // contract.md 1, 3 and 2; contract.md
 // 4; gone.md 1
+// tests/good.cpp, liborc/src/gone.h
 CODE
 printf 'contract.md 9\0' >tests/binary
 
@@ -49,7 +50,8 @@ README.md:8: no such file: gone.png
 README.md:8: no such file: ../README.md
 tests/bad.cpp:1: no promise 3 in liborc/doc/contract.md
 tests/bad.cpp:1: no promise 4 in liborc/doc/contract.md
-tests/bad.cpp:2: no such page: gone.md'
+tests/bad.cpp:2: no such page: gone.md
+tests/bad.cpp:3: no such file: liborc/src/gone.h'
 if [[ $status -ne 1 || $said != "$expected" ]]; then
   printf 'references.py: status %s and:\n%s\n--- instead of status 1 and:\n%s\n' "$status" "$said" "$expected"
   exit 1

@@ -1,7 +1,8 @@
 """references.py <FILES: checks what the files named on stdin, one a line, say about each other.
 
 Every relative Markdown link leads to a file of the tree and to a heading in it. Every name ending in .md belongs to a
-file. Every `contract.md N` is a numbered promise of liborc/doc/contract.md. Prints what is wrong; exit code 1 then.
+file, and so does every path of code from the top. Every `contract.md N` is a numbered promise of
+liborc/doc/contract.md. Prints what is wrong; exit code 1 then.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ HEADING = re.compile(r"^#{1,6} +(.*?)(?: +#+)?$", re.MULTILINE)
 FENCED = re.compile(r"^( *)(```|~~~).*?^\1\2[`~]*$", re.MULTILINE | re.DOTALL)
 INLINE_CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
 PAGE = re.compile(r"(?<![\w/.*-])(?:\.{1,2}/)*([\w-][\w./-]*\.md)\b")
+CODE = re.compile(
+    r"(?<![\w/.$}-])((?:liborc|broker|tools|bindings|benchmarks|tests|schemas)/[\w./-]+\.(?:h|cpp|py|sh|cmake))\b"
+)
 # The numbers may stand in the next line of a comment.
 PROMISES = re.compile(r"\bcontract\.md,?\s+(?:(?://|#|\*)\s*)?(\d+(?:(?:, | and | or )\d+)*)\b")
 
@@ -70,6 +74,13 @@ def wrong_names(path: str, pages: set[str]) -> list[tuple[int, str]]:
     return [(name.start(), f"no such page: {name[1]}") for name in PAGE.finditer(text) if name[1] not in pages]
 
 
+def wrong_paths(path: str) -> list[tuple[int, str]]:
+    """Not in the tests of these scripts, which make trees of their own."""
+    if path.startswith("tests/dev/"):
+        return []
+    return [(name.start(), f"no such file: {name[1]}") for name in CODE.finditer(text_of(path)) if not os.path.exists(name[1])]
+
+
 def wrong_promises(path: str, promises: set[str]) -> list[tuple[int, str]]:
     wrong = []
     for cited in PROMISES.finditer(text_of(path)):
@@ -85,7 +96,7 @@ def main() -> int:
     promises = set(re.findall(r"^### (\d+)\. ", text_of(CONTRACT), re.MULTILINE)) if CONTRACT in files else set()
     failed = False
     for path in files:
-        wrong = wrong_names(path, pages) + wrong_promises(path, promises)
+        wrong = wrong_names(path, pages) + wrong_paths(path) + wrong_promises(path, promises)
         if path.endswith(".md"):
             wrong += wrong_links(path)
         for at, what in sorted(wrong):
