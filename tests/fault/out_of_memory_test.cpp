@@ -44,7 +44,6 @@ outcome starve(const std::string& broker, const std::string& transport, unsigned
   outcome counted;
   std::istringstream(said) >> counted.sent >> counted.received >> counted.refused >> counted.joined;
   CHECK(counted.sent > 0);
-  CHECK(counted.received > 0);
   return counted;
 }
 
@@ -74,8 +73,12 @@ TEST_CASE("out of memory: participants refuse what they have no memory for, and 
   unsigned long seldom_refused = 0;  // a loaded machine sees few refusals when few allocations fail
   for (const char* transport : {"inproc", "ipc", "tcp", "shm", "inproc,shm"}) {
     INFO(transport);
-    CHECK(starve(broker.endpoint(), transport, 11).refused > 0);
-    seldom_refused += starve(broker.endpoint(), transport, 97).refused;
+    const auto often = starve(broker.endpoint(), transport, 11);
+    CHECK(often.refused > 0);
+    const auto seldom = starve(broker.endpoint(), transport, 97);
+    seldom_refused += seldom.refused;
+    // a link that needs many allocations may not come up while each 11th fails
+    CHECK(seldom.received > 0);
   }
   CHECK(seldom_refused > 0);
 }
