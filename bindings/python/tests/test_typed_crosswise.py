@@ -107,8 +107,8 @@ def test_cpp_to_python(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     backend, transport = link
-    if (backend.backend, name) == ("pure", "dtype"):
-        pytest.skip("orc.pure compares hashes: a dtype without units and names of values is another type")
+    if backend.backend == "pure" and name in ("dtype", "lcm"):
+        pytest.skip("orc.pure compares hashes: schemas with other comments, units or definitions are other types")
     encoding, values = encoding_of(name, backend, tmp_path, monkeypatch), text_of(expected(cpp_name(name)))
     with cpp_publisher(peer, name, transport), backend.Participant() as node:
         subscriber = node.request_topic(

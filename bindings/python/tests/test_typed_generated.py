@@ -38,17 +38,21 @@ def test_lcm(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_lcm_definitions_have_the_fingerprint_of_the_class(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, native: Any
 ) -> None:
     """Also of a type that contains itself, and where the text of a size is not in the class (0x10)."""
-    pytest.importorskip("zmq")
-    from orc.pure.schema import lcm_fingerprint
+
+    def check(description: TypeDescription, fingerprint: int) -> None:
+        bare = TypeDescription(description.name, "lcm", "lcm", b"fingerprint 0x%016x\n" % fingerprint)
+        native._native.check_types(description, bare, "arm (1)")
 
     generated = lcm_module(tmp_path, monkeypatch, LCM + "struct hex_t { byte a[0x10]; } struct flat_t { byte a[16]; }")
     for kind in (generated.scan_t, generated.vector_t, generated.hex_t, generated.flat_t):
         description: Any = typed(kind).description  # type: ignore[union-attr]
         expected = int.from_bytes(kind._get_packed_fingerprint(), "big")
-        assert lcm_fingerprint(description) == expected, description.schema
+        check(description, expected)
+        with pytest.raises(native.TypeMismatch):
+            check(description, expected ^ 1)
         has_definitions = hasattr(kind, "__typenames__") and kind is not generated.hex_t
         assert description.schema.startswith(b"package typed_lcm;" if has_definitions else b"fingerprint 0x")
 

@@ -46,7 +46,7 @@ class Connection:
         """kind: "DEALER" or "ROUTER". `largest`: a longer frame ends the connection."""
         self.is_ready = False  # the peer has introduced itself
         self.largest = largest
-        self.since = self.progress = time.monotonic()  # of the connection; when it last took or brought bytes
+        self.since = self.taken = self.heard = time.monotonic()  # of the connection; of bytes to and from the peer
         self.ready: Callable[[], None] = lambda: None
         self.frame: Callable[[Optional[Frame]], None] = lambda frame: None
         self.drained: Callable[[], None] = lambda: None
@@ -133,7 +133,7 @@ class Connection:
             while self._pending:
                 first = self._pending[0]
                 sent = its.send(first)
-                self.progress = time.monotonic()
+                self.taken = time.monotonic()
                 if sent < len(first):
                     self._pending[0] = first[sent:]
                 else:
@@ -168,7 +168,7 @@ class Connection:
                 self.end("the connection ended")
                 return
             taken += got
-            self.progress = time.monotonic()
+            self.heard = time.monotonic()
             while self.socket is not None and (self._parse() if self._body is None else self._grow(self._body)):
                 pass
             if got < room:
@@ -299,6 +299,13 @@ class Listener:
         except BaseException:
             its.close()
             raise
+
+    def mark(self, tos: int) -> None:
+        """Sets the DSCP of the packets of the connections to come, where the system allows it."""
+        with contextlib.suppress(OSError, AttributeError):
+            self._socket.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, tos)
+            if self._socket.family == socket.AF_INET6:
+                self._socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_TCLASS, tos)
 
     def close(self) -> None:
         self._closed = True

@@ -289,9 +289,9 @@ class Participant:
     def register_topic(self, topic: str, *, type: Any = None, **given: Any) -> Publisher[Any]:
         """Declares that this participant publishes `topic`. Waits for the broker's answer, at most broker_timeout_ms.
 
-        Options are those of the native class; `priority` and what is for shm have no effect here. Raises NoBroker, and
-        the topic stays registered: see `publisher`. Raises NameTaken, BadName, BadArgument, Refused, NoDescriptors,
-        Closed, Forked.
+        Options are those of the native class. What is for shm has no effect here, and `priority` sets the DSCP only.
+        Raises NoBroker, and the topic stays registered: see `publisher`. Raises NameTaken, BadName, BadArgument,
+        Refused, NoDescriptors, Closed, Forked.
         """
         stays = f"the topic stays registered: Participant.publisher({topic!r}) is its handle"
         codec, topics = typed(type), self._core.publications

@@ -38,6 +38,7 @@ _PARTING_S = 0.3
 _MAX_KEPT_BYTES = 64 * 1024 * 1024  # of samples, for all readers together; and for the I/O thread
 _MAX_BEGUN = 4
 _MAX_DEPTH = 65_536
+_TOS = {"bulk": 1 << 2, "normal": 0, "control": 32 << 2}  # DSCP: LE, CS4 (orc/options.h)
 
 
 class _Sent:
@@ -158,7 +159,7 @@ class Publication(Declared):
         slow = [reader for reader in self._readers.values() if reader.begun is not None]
         begun = {id(reader.begun): reader.begun.size for reader in slow if reader.begun is not None}
         if len(begun) > _MAX_BEGUN and sum(begun.values()) > _MAX_KEPT_BYTES:
-            min(slow, key=lambda reader: reader.connection.progress).connection.end("it does not read")
+            min(slow, key=lambda reader: reader.connection.taken).connection.end("it does not read")
 
     def part(self) -> None:
         """Ends the publication, and sets `ended`. Readers that are behind get up to 300 ms."""
@@ -195,6 +196,7 @@ class Publication(Declared):
         try:
             if where not in self._bound:
                 made = self._listeners[where] = self._bind(where)
+                made.mark(_TOS[self.options["priority"]])
                 self._bound[where] = f"{where[:-1]}{made.port}" if transport == TCP else where
                 if transport == IPC:
                     os.chmod(where[len("ipc://") :], 0o660)

@@ -17,7 +17,7 @@ from . import identity, messages, wire
 from .broker import BrokerLink
 from .reactor import Log, Reactor
 
-_ANSWER_S = 1.0
+_ANSWER_S, _WITHDRAWAL_S = 1.0, 0.2
 _NAP_S = 0.05
 _PER_HEARTBEAT = 64  # counters in one frame, which stays far below the limit with their texts
 _UNKNOWN_PARTICIPANT, _NAME_TAKEN, _LIMIT, _ID_TAKEN = 3, 4, 6, 7
@@ -67,6 +67,7 @@ class Declared:
         self.closed = False  # for the program
         self.state = "unsent"  # sent, confirmed, refused, leaving; then the same of the withdrawal
         self.leaves = False
+        self.request = 0  # of the withdrawal
         self.told = False  # a broker may know of it
         self._error: Optional[Error] = None  # why it was refused, or why there is no answer yet
         self._lost_to = ""  # what the broker said when it last refused the name; empty after it was ours
@@ -317,16 +318,18 @@ class Session:
             self._hello_until = time.monotonic() + _ANSWER_S
         if self._hello != "confirmed":
             return
-        for asked in [each for each in self._declared if each.state == "unsent"]:
+        unsent = [each for each in self._declared if each.state == "unsent"]
+        for asked in sorted(unsent, key=lambda each: not each.leaves):
             try:
-                request = self._broker.send(asked.compose())
+                request = self._broker.send(asked.compose(), asked.request)
             except Exception as error:  # it cannot be encoded; the others are sent
                 self.log("error", f"the broker cannot be told: {error}")
                 asked.become("refused", error if isinstance(error, Error) else Refused(f"{error}"))
                 continue
             if request == 0:
                 return
-            self._open[request] = (time.monotonic() + _ANSWER_S, asked)
+            asked.request = request if asked.leaves else 0
+            self._open[request] = (time.monotonic() + (_WITHDRAWAL_S if asked.leaves else _ANSWER_S), asked)
             asked.told = True
             asked.become("sent")
         if self._uploads and time.monotonic() >= self._upload_at:

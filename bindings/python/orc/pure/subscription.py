@@ -48,7 +48,7 @@ class _Link:
         self.publication, self.endpoint = publication, endpoint
         self.welcome = False
         self.newest = 0  # sequence of the publication at its welcome
-        self.since = self._heard = self._said = time.monotonic()
+        self._said = time.monotonic()
         self._owner = owner
         self._frames = Allowance(_FRAMES_AT_ONCE, _FRAMES_PER_SECOND)
         self.connection = connect(owner.reactor, endpoint.address, link.MAX_FROM_SUBSCRIBER)
@@ -65,9 +65,9 @@ class _Link:
 
     def tick(self, now: float) -> None:
         """Repeats the hello about once a second while nothing arrives, and leaves a publication that never answers."""
-        if now - self._heard > _SILENCE_S:
+        if now - self.connection.heard > _SILENCE_S:
             self.connection.end("it is silent")
-        elif now - max(self._heard, self._said) >= _HELLO_EVERY_S:
+        elif now - max(self.connection.heard, self._said) >= _HELLO_EVERY_S:
             self.hello()
 
     def _say(self, kind: int, depth: int, newest: int, secret: int) -> None:
@@ -76,7 +76,6 @@ class _Link:
             self.connection.send(link.pack_link(message))
 
     def _received(self, frame: Optional[Frame]) -> None:
-        self._heard = time.monotonic()
         if frame is not None and len(frame) >= link.HEADER.size and self.welcome:
             sequence, stamp_ns = link.HEADER.unpack_from(frame)
             if sequence > 0:
@@ -224,7 +223,7 @@ class Subscription(Declared):
 
     def tick(self, now: float) -> None:
         current = self._link
-        if current is not None and not current.welcome and now - current.since > _ATTEMPT_S:
+        if current is not None and not current.welcome and now - current.connection.since > _ATTEMPT_S:
             current.connection.end("no answer")
         elif current is not None:
             current.tick(now)
@@ -343,7 +342,7 @@ class Subscription(Declared):
             return
         self._attempt, self._failed, self._failed_coarsely = 0, "", ""
         self._disconnected(why)
-        if time.monotonic() - its.since > _YOUNG_S:
+        if time.monotonic() - its.connection.since > _YOUNG_S:
             self.reactor.post(lambda: self.tick(time.monotonic()))
 
     def _leave(self, why: str) -> None:
