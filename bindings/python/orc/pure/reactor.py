@@ -13,7 +13,7 @@ import threading
 import time
 from typing import Callable, Deque, List, Tuple
 
-from .._bell import loopback
+from .._bell import socket_pair
 from .._errors import NoDescriptors, SystemFailure
 
 READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
@@ -35,10 +35,10 @@ class Reactor:
         self._stopping = False
         try:
             self._selector = selectors.DefaultSelector()
-            self._bell = loopback()
+            self._rung, self._bell = socket_pair()
         except OSError as error:
             raise failure("an I/O thread", error) from None
-        self.watch(self._bell, READ, self._quieten)
+        self.watch(self._rung, READ, self._quieten)
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
@@ -84,6 +84,7 @@ class Reactor:
             for key in list(self._selector.get_map().values()):
                 key.fileobj.close()  # type: ignore[union-attr]
             self._selector.close()
+            self._bell.close()
 
     def _turn(self) -> None:
         self._asleep = True  # before it looks for work, so that later posts ring
@@ -105,7 +106,7 @@ class Reactor:
 
     def _quieten(self, _: int) -> None:
         with contextlib.suppress(OSError):
-            while self._bell.recv(16):
+            while self._rung.recv(16):
                 pass
 
     def _stop(self) -> None:
