@@ -83,6 +83,12 @@ echo "== examples"
   fail "the examples do not build against the installed tree"
 }
 
+echo "== add_subdirectory"
+cmake -S "$here/parent" -B "$work/parent" -DORC_SOURCE="$source_dir" >"$work/parent.log" 2>&1 || {
+  cat "$work/parent.log"
+  fail "a project without ORC's tools cannot be configured"
+}
+
 echo "== pkg-config"
 # shellcheck disable=SC2046,SC2086 # flags are words
 PKG_CONFIG_PATH=$prefix/lib/pkgconfig ${CXX:-c++} -std=c++20 -Wall -Wextra ${CXXFLAGS:-} "$here/listing1.cpp" \
