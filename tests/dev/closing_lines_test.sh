@@ -33,7 +33,22 @@ add_test("finding/passes" bash -c "printf '%s\\n' 'WARNING: ThreadSanitizer: dat
 add_test("finding/skipped" bash -c "echo '[orc: skipped] one core'; echo '${finding}'")
 set_tests_properties("finding/skipped" PROPERTIES SKIP_REGULAR_EXPRESSION "\\[orc: skipped\\]")
 add_test("child/reports" bash -c "test $(stat -c %a sanitizer) = 1777 && printf '%s\\n' '=7=ERROR: LeakSanitizer: leaks' 'SUMMARY: AddressSanitizer: 33 byte(s)' >sanitizer/report.a.out.7")
+add_test("planted/use after free" ../planted)
+set_tests_properties("planted/use after free" PROPERTIES ENVIRONMENT "ASAN_OPTIONS=log_path=sanitizer/report:log_exe_name=1")
 TESTS
+# in the first of two runs
+cat >planted.cpp <<'CODE'
+#include <filesystem>
+#include <fstream>
+int main(int argc, char**) {
+  if (std::filesystem::exists("../once")) return 0;
+  std::ofstream("../once") << 1;
+  int* const gone = new int(argc);
+  delete gone;
+  return *gone == 1 ? 0 : 1;
+}
+CODE
+"${CXX:-c++}" -std=c++20 -g1 -w -fsanitize=address planted.cpp -o build/planted
 
 # shellcheck source=tools/dev.d/common.sh
 source tools/dev.d/common.sh
@@ -102,3 +117,6 @@ closes 1 "failed: sanitizer report of a.out: SUMMARY: AddressSanitizer: 33 byte(
 1 passed, 1 failed" asan -- -R child
 closes 0 "flaky: unit/unsteady 1: failed once, passed when repeated
 1 passed, 0 failed" asan -- -R 'unsteady 1'  # the report above is of another run
+closes 1 "flaky: planted/use after free: failed once, passed when repeated
+failed: sanitizer report of planted: SUMMARY: AddressSanitizer: heap-use-after-free $ORC_ROOT/planted.cpp:8 in main
+1 passed, 1 failed" asan -- -R planted
