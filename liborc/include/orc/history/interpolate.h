@@ -20,8 +20,10 @@ enum class interpolation : std::uint8_t {
 // A rotation as four numbers, in any order that is always the same. Values between two samples are found on the shorter
 // arc (slerp; Shoemake 1985), with `linear` and with `cubic`, and have length 1.
 struct quaternion {
+  // The four numbers.
   std::array<double, 4> parts = {};
 
+  // Whether all four are equal.
   bool operator==(const quaternion&) const = default;
 };
 

@@ -33,6 +33,7 @@ struct past_sample {
 // then reuses it. A thread at a time.
 class ORC_API past {
  public:
+  // Keeps nothing yet.
   explicit past(const history_options& limits) noexcept;
 
   // Keeps a copy of a received sample. A sample that was sent before one of the same publisher that is kept, or of a
@@ -47,16 +48,18 @@ class ORC_API past {
 
   // How many samples there can be.
   [[nodiscard]] std::size_t limit() const noexcept { return most_samples_; }
+  // How many there are.
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
+  // Whether there is none.
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
   // Of all kept samples.
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
   // The oldest sample has index 0, the newest size() - 1. `index` is below size().
   [[nodiscard]] past_sample operator[](std::size_t index) const noexcept;
 
-  // Returns how many samples were sent before this time, and how many at this time or before it: the index of the first
-  // sample that was not.
+  // Returns how many samples were sent before this time: the index of the first sample that was not.
   [[nodiscard]] std::size_t before(std::int64_t stamp_ns) const noexcept;
+  // The same, with those that were sent at this time.
   [[nodiscard]] std::size_t until(std::int64_t stamp_ns) const noexcept;
 
  private:

@@ -19,6 +19,7 @@ namespace orc {
 template <class T>
 class typed_past_sample {
  public:
+  // Reads a sample as a T.
   explicit typed_past_sample(const past_sample& sample) noexcept
       : sample_(sample), status_(detail::open_view(view_, sample.bytes)) {}
 
@@ -26,10 +27,13 @@ class typed_past_sample {
   explicit operator bool() const noexcept { return status_ == errc::ok; }
   // The sample. Only when this is true.
   const T* operator->() const noexcept { return view_.get(); }
+  // The same.
   const T& operator*() const noexcept { return *view_.get(); }
-  // As in past_sample.
+  // As past_sample::sequence.
   [[nodiscard]] std::uint64_t sequence() const noexcept { return sample_.sequence; }
+  // As past_sample::stamp_ns.
   [[nodiscard]] std::int64_t stamp_ns() const noexcept { return sample_.stamp_ns; }
+  // As past_sample::missed.
   [[nodiscard]] std::uint64_t missed() const noexcept { return sample_.missed; }
   // The bytes as they arrived.
   [[nodiscard]] const past_sample& raw() const noexcept { return sample_; }
@@ -84,13 +88,17 @@ template <class Member>
 template <class T>
 class typed_history {
  public:
+  // Keeps the samples of a subscription, as orc::history does.
   explicit typed_history(const typed_subscriber<T>& from, const history_options& keep = {}) noexcept
       : past_(from.untyped(), keep) {}
 
   // As in orc::history. A sample that is no T counts as received.
   [[nodiscard]] errc recv(int timeout_ms) noexcept { return past_.recv(timeout_ms); }
+  // The same, in order.
   [[nodiscard]] errc recv_next(int timeout_ms) noexcept { return past_.recv_next(timeout_ms); }
+  // How many samples are kept.
   [[nodiscard]] std::size_t size() const noexcept { return past_.size(); }
+  // Whether none is.
   [[nodiscard]] bool empty() const noexcept { return past_.empty(); }
   // The newest kept sample. There must be one.
   [[nodiscard]] typed_past_sample<T> newest() const noexcept { return typed_past_sample<T>(past_.newest()); }

@@ -47,8 +47,9 @@ struct parameter_options {
   // T for numbers, double for the numbers of a list.
   using number = std::conditional_t<std::is_arithmetic_v<T> && !std::same_as<T, bool>, T, double>;
 
-  // Least and greatest number, of each number of a list. Nothing: no limit but that of T. For numbers and lists only.
+  // Least number, of each number of a list. Nothing: no limit but that of T. For numbers and lists only.
   std::optional<number> min = {};
+  // Greatest number, likewise.
   std::optional<number> max = {};
   // The only values that are allowed; at most 256. Empty: any.
   std::vector<T> choices = {};
