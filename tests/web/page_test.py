@@ -20,7 +20,6 @@ try:
     from system import BIN, MANY_TOPICS, System
     import flatbuffers  # type: ignore[import-untyped]  # noqa: F401
     import numpy  # noqa: F401
-    import zmq  # noqa: F401
 except ImportError as error:
     MISSING = f"no Python package {error.name} (tools/dev setup --web)"
 
