@@ -3,6 +3,8 @@
 
 #include <netinet/in.h>
 
+#include <array>
+#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -29,6 +31,13 @@ using detail::utf8_length;
 
 [[nodiscard]] std::string text_of(in_addr address);  // "192.0.2.1"
 [[nodiscard]] std::string fixed(double number, int decimals);
+// With as few digits as tell it from its neighbours.
+template <class Number>
+[[nodiscard]] std::string shortest(Number number) {
+  std::array<char, 64> digits;
+  const auto written = std::to_chars(digits.data(), digits.data() + digits.size(), number);
+  return {digits.data(), written.ptr};
+}
 [[nodiscard]] std::string duration_text(std::int64_t ns);                       // "45.2 µs", "3.1 s"
 [[nodiscard]] std::string size_text(double bytes);                              // "980 B", "1.2 MB"
 [[nodiscard]] std::string counted(std::uint64_t count, std::string_view what);  // "1 row", "2 rows"

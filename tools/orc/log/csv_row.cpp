@@ -1,6 +1,5 @@
 #include "tools/orc/log/csv_row.h"
 
-#include <array>
 #include <charconv>
 #include <system_error>
 
@@ -10,13 +9,6 @@
 namespace orc::cli {
 
 namespace {
-
-template <class Number>
-std::string shortest(Number number) {
-  std::array<char, 64> digits;
-  const auto written = std::to_chars(digits.data(), digits.data() + digits.size(), number);
-  return {digits.data(), written.ptr};
-}
 
 class flattener : public types::visitor {
  public:

@@ -1,9 +1,7 @@
 #include "tools/orc/replay/sample_difference.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <charconv>
 #include <vector>
 
 #include "orc/types/visitor.h"
@@ -22,13 +20,6 @@ struct leaf {
   std::uint64_t bits = 0;  // of a number, so that -0 and 0 differ and a NaN equals itself
   bool operator==(const leaf& other) const { return path == other.path && value == other.value && bits == other.bits; }
 };
-
-template <class Number>
-std::string shortest(Number number) {
-  std::array<char, 64> digits;
-  const auto written = std::to_chars(digits.data(), digits.data() + digits.size(), number);
-  return {digits.data(), written.ptr};
-}
 
 // Lists all values with their paths, such as "arm.q[3]".
 class leaf_writer : public types::visitor {

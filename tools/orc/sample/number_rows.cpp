@@ -11,13 +11,6 @@ namespace orc::cli {
 namespace {
 
 template <class Number>
-std::string shortest(Number number) {
-  std::array<char, 64> digits;
-  const auto written = std::to_chars(digits.data(), digits.data() + digits.size(), number);
-  return {digits.data(), written.ptr};
-}
-
-template <class Number>
 std::string rounded(Number number, int digits) {
   if (digits == 0) return shortest(number);
   std::array<char, 64> text;
