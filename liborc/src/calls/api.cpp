@@ -14,15 +14,10 @@ namespace orc {
 namespace {
 
 using detail::calls_component;
+using detail::components;
 using detail::monotonic;
 
 constexpr auto longest_deadline = std::chrono::hours(24);
-
-// Why a participant has no component.
-[[nodiscard]] errc why_none(const orc::participant& by) noexcept {
-  const errc usable = detail::components::usable(by);
-  return usable == errc::ok ? errc::closed : usable;
-}
 
 [[nodiscard]] const detail::hashed_type& untyped() {
   static const detail::hashed_type none{{}, hash_of({})};
@@ -92,7 +87,7 @@ namespace detail {
 service serve_raw(orc::participant& by, std::string_view name, const type_description& request,
                   const type_description& reply, raw_handler handler, const service_options& options) {
   const auto component = calls_component::of(by);
-  if (!component) return {nullptr, why_none(by)};
+  if (!component) return {nullptr, components::why_none(by)};
   result made;
   auto core = component->serve(by.resolve(name), {request, reply}, std::move(handler), options, made);
   return {std::move(core), std::move(made)};
@@ -160,7 +155,8 @@ raw_call start_call(orc::participant& by, std::string_view service, const hashed
   if (deadline <= std::chrono::nanoseconds(0) || deadline > longest_deadline)
     return failed_call({.code = call_errc::bad_argument, .text = "a deadline is above 0 and at most 24 hours"});
   const auto component = calls_component::of(by);
-  if (!component) return failed_call({.code = why_none(by) == errc::forked ? call_errc::forked : call_errc::closed});
+  if (!component)
+    return failed_call({.code = components::why_none(by) == errc::forked ? call_errc::forked : call_errc::closed});
   call_error why_not;
   const auto channel = component->channel(by, service, why_not);
   if (!channel) return failed_call(std::move(why_not));
@@ -180,7 +176,7 @@ call_future<std::vector<std::byte>> participant::call(std::string_view name, std
 
 result participant::wait_for_service(std::string_view name, std::chrono::milliseconds timeout) {
   const auto component = calls_component::of(*this);
-  if (!component) return why_none(*this);
+  if (!component) return components::why_none(*this);
   call_error why_not;
   const auto channel = component->channel(*this, name, why_not);
   if (!channel) {

@@ -24,10 +24,13 @@ std::shared_ptr<participant_component> components::find_or_make(const void* key,
 }
 
 std::shared_ptr<participant_component> components::of(orc::participant& by, const void* key, const maker& make) {
-  return usable(by) == errc::ok ? by.participant_->components().find_or_make(key, make) : nullptr;
+  return by.usable() == errc::ok ? by.participant_->components().find_or_make(key, make) : nullptr;
 }
 
-errc components::usable(const orc::participant& by) noexcept { return by.usable(); }
+errc components::why_none(const orc::participant& by) noexcept {
+  const errc usable = by.usable();
+  return usable == errc::ok ? errc::closed : usable;
+}
 
 void components::end() noexcept {
   decltype(by_key_) ending;

@@ -32,11 +32,11 @@ class components {
   [[nodiscard]] std::shared_ptr<participant_component> find_or_make(const void* key, const maker& make);
   // Returns the component `key` of a participant; the first call makes it with `make`, whose participant stays valid
   // until the component was ended, also when `by` is moved, and has no namespace: it takes full names. Null, without a
-  // call of `make`: see `usable`.
+  // call of `make`: see `why_none`.
   [[nodiscard]] static std::shared_ptr<participant_component> of(orc::participant& by, const void* key,
                                                                  const maker& make);
-  // Returns forked or closed, else ok. Never waits.
-  [[nodiscard]] static errc usable(const orc::participant& by) noexcept;
+  // Why `of` returned null: forked or closed. Never waits.
+  [[nodiscard]] static errc why_none(const orc::participant& by) noexcept;
   // Ends all of them. Later calls find none.
   void end() noexcept;
 

@@ -44,8 +44,7 @@ raw_parameter declare_parameter(orc::participant& by, parameter_description desc
                                 std::shared_ptr<parameter_store> store, result& made) {
   const auto component = parameters_component::of(by);
   if (!component) {
-    const errc usable = components::usable(by);
-    made = usable == errc::ok ? errc::closed : usable;
+    made = components::why_none(by);
     return {};
   }
   description.name = by.resolve(description.name);
