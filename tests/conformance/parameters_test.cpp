@@ -241,16 +241,18 @@ TEMPLATE_TEST_CASE("parameters: saved ones are loaded by name", "[conformance][t
   CHECK(*mode == "auto");
   CHECK(*speed == 5);
 
-  REQUIRE(orc::cli::load_parameters(pair.other, pair.directory,
-                                    "[pid]\ngain = 11\nmode = 2020-01-01\nfixed = 3\nnone = 1\n[motor]\nspeed = 8",
-                                    ample, outcomes));
+  REQUIRE(orc::cli::load_parameters(
+      pair.other, pair.directory,
+      "[pid]\ngain = 11\nmode = 2020-01-01\nfixed = 3\ngone = 2020-01-01\nnone = 1\n[motor]\nspeed = 8", ample,
+      outcomes));
   std::string all;
   for (const auto& each : outcomes) all += each.name + " " + std::to_string(int(each.outcome.code())) + "\n";
   const auto line = [](const char* name, errc code) {
     return std::string(name) + " " + std::to_string(int(code)) + "\n";
   };
   CHECK(all == line("motor/speed", errc::ok) + line("pid/fixed", errc::refused) + line("pid/gain", errc::bad_argument) +
-                   line("pid/mode", errc::bad_argument) + line("pid/none", errc::unknown_topic));
+                   line("pid/gone", errc::unknown_topic) + line("pid/mode", errc::bad_argument) +
+                   line("pid/none", errc::unknown_topic));
   CHECK(*speed == 8);
   CHECK(orc::cli::load_parameters(pair.other, pair.directory, "x = ", ample, outcomes).code() == errc::bad_argument);
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -14,7 +15,7 @@ namespace orc::cli {
 
 namespace {
 
-constexpr std::size_t max_text = std::size_t{1} << 20;
+constexpr const char* not_a_value = ": a parameter is true or false, a number, a text or a list of numbers";
 constexpr std::size_t max_name = 255;
 constexpr std::size_t max_key_parts = max_name;
 
@@ -167,9 +168,9 @@ std::string to_toml(const std::map<std::string, parameter_value>& values) {
 }
 
 result from_toml(std::string_view text, std::map<std::string, std::optional<parameter_value>>& values) try {
-  if (text.size() > max_text)
-    return {errc::bad_argument,
-            "the text has " + std::to_string(text.size()) + " bytes; " + std::to_string(max_text) + " are allowed"};
+  if (text.size() > max_parameter_file)
+    return {errc::bad_argument, "the text has " + std::to_string(text.size()) + " bytes; " +
+                                    std::to_string(max_parameter_file) + " are allowed"};
   if (key_depth().is_exceeded_in(text)) return {errc::bad_argument, "a key has too many parts"};
   std::map<std::string, std::optional<parameter_value>> read;
   if (result ok = toml_reader(read).read(toml::parse(text), {}); !ok) return ok;
@@ -203,17 +204,19 @@ result load_parameters(participant& by, directory& in, std::string_view toml, st
     if (value) values.emplace(name, std::move(*value));
   }
   if (result set = set_parameters(by, in, values, timeout, outcomes); !set) return set;
+  if (values.size() == read.size()) return {};
+  std::vector<parameter_description> known;
+  if (result listed = list_parameters(in, "**", known); !listed) return listed;
+  std::set<std::string_view> names;
+  for (const parameter_description& each : known) names.insert(each.name);
   for (const auto& [name, value] : read) {
-    if (values.contains(name)) continue;
-    parameter_description there;
-    result outcome = describe_parameter(in, name, there);
-    if (outcome || outcome.code() != errc::unknown_topic)
-      outcome = {errc::bad_argument, name + ": a parameter is true or false, a number, a text or a list of numbers"};
-    const auto at =
-        std::lower_bound(outcomes.begin(), outcomes.end(), name,
-                         [](const parameter_outcome& each, const std::string& before) { return each.name < before; });
-    outcomes.insert(at, {name, std::move(outcome), {}});
+    if (value) continue;
+    outcomes.push_back({name,
+                        names.contains(name) ? result(errc::bad_argument, name + not_a_value)
+                                             : result(errc::unknown_topic, "no program has the parameter " + name),
+                        {}});
   }
+  std::ranges::sort(outcomes, {}, &parameter_outcome::name);
   return {};
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -15,6 +16,8 @@
 #include "orc/result.h"
 
 namespace orc::cli {
+
+inline constexpr std::size_t max_parameter_file = std::size_t{1} << 20;  // bytes
 
 // Each `/` of a name begins a table, as a person would write it. Where a part of the name is a parameter itself, the
 // rest stands in one quoted key.

@@ -19,7 +19,7 @@ namespace orc::cli {
 
 namespace {
 
-constexpr std::size_t most_bytes = (std::size_t{1} << 20) + 1;  // load_parameters refuses what has as many
+constexpr std::size_t most_bytes = max_parameter_file + 1;  // load_parameters refuses what has as many
 
 struct load_options {
   common_options common;
