@@ -50,7 +50,7 @@ class BrokerLink:
     def tick(self, now: float) -> None:
         its = self._connection
         if its is not None and not self.up and now >= self._until:
-            if len(self._ways()) > 1 or not its.is_ready or now >= self._until + _SILENCE_S:
+            if len(self._addresses()) > 1 or not its.is_ready or now >= self._until + _SILENCE_S:
                 self.lose()
         if self._connection is None and not self._closed and now >= self._again_at:
             self._again_at = now + _AGAIN_S
@@ -79,29 +79,29 @@ class BrokerLink:
         if self._connection is not None:
             self._connection.close()
 
-    def _ways(self) -> List[str]:
-        return [way for each in self.candidates for way in self._numbers.get(each, [])]
+    def _addresses(self) -> List[str]:
+        return [address for each in self.candidates for address in self._numbers.get(each, [])]
 
     def _connect(self, now: float) -> None:
         if self._has_names and not self._looking_up and now >= self._look_up_at:
             self._looking_up, self._look_up_at = True, now + _LOOK_UP_S
             threading.Thread(target=self._look_up, name="orc names", daemon=True).start()
-        ways = self._ways()
-        for _ in ways:
-            way = ways[self._next % len(ways)]
-            self._next = (self._next + 1) % len(ways)
+        addresses = self._addresses()
+        for _ in addresses:
+            address = addresses[self._next % len(addresses)]
+            self._next = (self._next + 1) % len(addresses)
             if self._next == 0:
                 self._patience_s = min(2 * self._patience_s, _MAX_PATIENCE_S)
-            is_found = self._is_searched and way.startswith("ipc://")
-            if is_found and not endpoints.trusted(os.path.dirname(way[len("ipc://") :])):
+            is_found = self._is_searched and address.startswith("ipc://")
+            if is_found and not endpoints.trusted(os.path.dirname(address[len("ipc://") :])):
                 continue
             try:
-                made = connect(self._reactor, way, wire.MAX_FRAME, is_found)
+                made = connect(self._reactor, address, wire.MAX_FRAME, is_found)
             except (Error, ValueError):
                 continue
             made.ready = functools.partial(made.send, b"")  # the probe, which the broker answers with a Welcome
             made.frame, made.ended = self._received, self.lose
-            self._connection, self.endpoint, self._until = made, way, now + self._patience_s
+            self._connection, self.endpoint, self._until = made, address, now + self._patience_s
             return
 
     def _look_up(self) -> None:
@@ -111,7 +111,7 @@ class BrokerLink:
 
     def _looked_up(self, found: Dict[str, List[str]]) -> None:
         # A name server may be away for longer than the broker: keep the known addresses.
-        self._numbers.update({name: ways for name, ways in found.items() if ways})
+        self._numbers.update({name: addresses for name, addresses in found.items() if addresses})
         self._looking_up, self._again_at = False, 0.0
 
     def _received(self, frame: Optional[Frame]) -> None:
