@@ -104,10 +104,11 @@ def test_a_claim_to_the_next_routing_id_ends_no_publisher(target: Target, peers:
     ahead = 3  # connections that the process may have got before
     claims = [connected(peers, target, numbered(_FIRST_NUMBER + n)) for n in range(ahead + 1)]
     for claim in claims:
-        claim.send(b"is known when it is answered")
-        claim.send(target.hello(identity.draw_id()))
+        with contextlib.suppress(ConnectionError):  # it is ended at the first frame, which is no hello
+            claim.send(b"is known when it is answered")
+            claim.send(target.hello(identity.draw_id()))
     for _ in range(2 * ahead):
-        with contextlib.suppress(BrokenPipeError, ConnectionError, AssertionError):
+        with contextlib.suppress(ConnectionError, AssertionError):
             connected(peers, target).send(b"")
     wait_until(lambda: target.process.poll() is not None or target.send()[0] >= 0)
     assert target.process.poll() is None, target.process.stderr.read() if target.process.stderr else ""
