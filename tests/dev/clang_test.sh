@@ -6,7 +6,7 @@ source_dir=$1
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 cd "$tree"
-mkdir -p lib/alone build/release/Unity work clean
+mkdir -p lib/alone build/release/together work clean
 touch work/inputs
 
 # Both sources hide that bad.h does not include what it uses. They and three.cpp define the same name.
@@ -19,15 +19,15 @@ printf '%s\n' 'static int same() { return 3; }' 'int three() { return same(); }'
 printf '%s\n' 'no C++' >lib/left_out.h
 files=(lib/bad.h lib/one.cpp lib/two.cpp lib/three.cpp lib/left_out.h)
 printf '%s\n' "${files[@]}" >work/all
-# as CMake compiles several files together, with a precompiled header
+# as the build compiles several files together, with a precompiled header
 echo '#include <cstdio>' >build/cmake_pch.hxx
-printf '#include "%s"\n' "$tree"/lib/{one,three}.cpp >build/release/Unity/unity_0_cxx.cxx
+printf '#include "../../../%s"\n' lib/{one,three}.cpp >build/release/together/lib_2.cpp
 entry() {
   printf '{"directory": "%s", "file": "%s", "command": "c++ -Werror -Wall %s-o x.o -c %s"}' "$tree/build" "$1" "$2" "$1"
 }
 {
   echo '['
-  entry "$tree/build/release/Unity/unity_0_cxx.cxx" "-Winvalid-pch -include $tree/build/cmake_pch.hxx "
+  entry "$tree/build/release/together/lib_2.cpp" "-Winvalid-pch -include $tree/build/cmake_pch.hxx "
   echo ','
   entry "$tree/lib/two.cpp" ''
   echo ']'

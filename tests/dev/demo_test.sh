@@ -7,8 +7,8 @@ source_dir=$1
 ORC_ROOT=$(mktemp -d)
 trap 'rm -rf "$ORC_ROOT"' EXIT
 cd "$ORC_ROOT"
-mkdir -p build/release/app/Unity
-printf '#include "%s.cpp"\n' one two three four five >build/release/app/Unity/unity_0_cxx.cxx
+mkdir -p build/release/app/together
+printf '#include "%s.cpp"\n' one two three four five >build/release/app/together/demo_5.cpp
 # As CMake's: whether it must run again, ninja finds out each time.
 cat >build/release/build.ninja <<'NINJA'
 rule again
@@ -25,9 +25,9 @@ rule compile
 rule link
   command = touch $out
   description = Linking CXX executable $out
-build app/Unity/unity_0_cxx.cxx.o: compile
+build app/CMakeFiles/demo.dir/together/demo_5.cpp.o: compile
 build main.cpp.o: compile
-build demo: link app/Unity/unity_0_cxx.cxx.o main.cpp.o
+build demo: link app/CMakeFiles/demo.dir/together/demo_5.cpp.o main.cpp.o
 NINJA
 printf '#!/bin/sh\ntouch "$1"\n' >compile
 chmod +x compile
@@ -63,7 +63,7 @@ shows 0 "$says"
 shows 0 ""
 
 # Without a terminal, a line now and then
-rm build/release/main.cpp.o build/release/app/Unity/*.o
+rm build/release/main.cpp.o build/release/app/CMakeFiles/demo.dir/together/*.o
 progress_every_s=0
 shows 0 "$says|building: 1 of 3 steps, about 10 seconds left|building: 2 of 3 steps, about 10 seconds left|building: 3 of 3 steps, about 10 seconds left"
 

@@ -68,7 +68,8 @@ def units_of(root, files):
             compiled, group = [entry["file"]], os.path.relpath(entry["file"], root)
             if group.startswith(f"{BUILD}/"):
                 with open(entry["file"], encoding="utf-8") as made:
-                    compiled = re.findall(r'^#include "(/.*)"', made.read(), re.MULTILINE)
+                    names = re.findall(r'^#include "(.*\.cpp)"', made.read(), re.MULTILINE)
+                compiled = [os.path.normpath(os.path.join(os.path.dirname(entry["file"]), name)) for name in names]
             else:
                 group = group.split("/")[0]
             for path in compiled:

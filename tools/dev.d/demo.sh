@@ -13,9 +13,9 @@ Before it builds, it says how long that takes on this machine. Then one line sho
 TEXT
 }
 
-# Time is proportional to weight: a compiler run costs 3 for the headers and 1 for each file that it compiles (a unity
-# build compiles several), any other step 1. One unit of weight takes this share of the time of sample_compile: the processor
-# seconds of the whole build, per unit, divided by those of sample_compile.
+# Time is proportional to weight: a compiler run costs 3 for the headers and 1 for each file that it compiles, any other
+# step 1. One unit of weight takes this share of the time of sample_compile: the processor seconds of the whole build, per
+# unit, divided by those of sample_compile.
 readonly percent_of_sample=27
 
 progress_every_s=30  # without a terminal
@@ -28,8 +28,8 @@ weigh() {
   weight=1
   if [[ $2 =~ ^Building\ C(XX)?\ object\ (.*)\.o$ ]]; then
     weight=4
-    if [[ $2 == */Unity/unity_* ]]; then
-      weight=$((3 + $(grep -c '^#include' "$1/${BASH_REMATCH[2]}")))
+    if [[ $2 == */together/* ]]; then
+      weight=$((3 + $(grep -c '^#include' "$1/${BASH_REMATCH[2]/CMakeFiles\/*.dir\//}")))
     fi
   fi
 }
