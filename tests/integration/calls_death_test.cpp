@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <future>
+#include <string>
 
 #include "orc/directory.h"
 #include "support/call_peer.h"
@@ -167,13 +168,15 @@ TEST_CASE("calls: many clients come and go and leave nothing", "[integration][th
   const auto before = stats_of();
   const std::size_t clients = rounds(100, 1'000);
   std::size_t served = 0;
+  std::string problem;
   for (std::size_t n = 0; n < clients; ++n) {
     // the server may hear of a departure after the next client came
     REQUIRE(wait_until([&] { return side.service.figures().clients < 4; }));
     const auto got = come_and_go();
     served += got ? 1U : 0U;
-    if (!got) UNSCOPED_INFO(got.error().message());
+    if (!got) problem = got.error().message();
   }
+  INFO(problem);
   CHECK(served == clients);
   REQUIRE(wait_until(settled));
   CHECK(wait_until([&] {
