@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import sys
 from typing import Annotated, Any, List
 
 import pytest
@@ -300,3 +301,14 @@ def test_what_is_no_type() -> None:
     for wrong in (5, "f8", object, [("x", "f8")]):
         with pytest.raises(TypeError, match="no type of a topic"):
             typed(wrong)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="Python has no `type` statement before 3.12")
+def test_a_name_of_a_type_statement_is_what_it_stands_for() -> None:
+    """numpy 2.5 makes NDArray so."""
+    names: dict[str, Any] = {"Annotated": Annotated, "NDArray": NDArray, "np": np}
+    exec("type Seven = Annotated[NDArray[np.float64], 7]\ntype Several[T] = list[T]", names)
+    made = dataclasses.make_dataclass(
+        "Made", [("q", names["Seven"]), ("ids", Annotated[names["Several"][np.int32], 3])]
+    )
+    assert typed(made).dtype == np.dtype([("q", "f8", 7), ("ids", "i4", 3)], align=True)

@@ -180,10 +180,10 @@ def _structure_of(kind: Any, depth: int) -> _Structure:
 
 
 def _member(name: str, hint: Any, path: str, nested: Dict[Any, _Structure], depth: int) -> _Member:
-    kind, said = hint, Field()
+    kind, said = _meant(hint), Field()
     shape: Optional[Tuple[int, ...]] = None
-    if get_origin(hint) is Annotated:
-        kind, *metadata = get_args(hint)
+    if get_origin(kind) is Annotated:
+        kind, *metadata = get_args(kind)
         for each in metadata:
             if isinstance(each, Field):
                 said = dataclasses.replace(each, dtype=said.dtype if each.dtype is None else each.dtype)
@@ -192,6 +192,7 @@ def _member(name: str, hint: Any, path: str, nested: Dict[Any, _Structure], dept
                 shape = _shape(each, shape)
             elif isinstance(each, numpy.dtype) or (isinstance(each, type) and issubclass(each, numpy.generic)):
                 said = dataclasses.replace(said, dtype=each)
+    kind = _meant(kind)
     element, is_array = _element(kind)
     if shape is None and (is_array or (kind is bytes and said.dtype is None) or element is not kind):
         raise BadArgument(f"{path} needs a size: Annotated[…, 7], or orc.Field(shape=7)")
@@ -222,6 +223,14 @@ def _shape(given: Any, before: Optional[Tuple[int, ...]]) -> Optional[Tuple[int,
     return (given,) if isinstance(given, int) else tuple(given)
 
 
+def _meant(kind: Any) -> Any:
+    """What a name stands for that a `type` statement made, such as NDArray since numpy 2.5."""
+    origin = get_origin(kind)
+    if hasattr(origin, "__value__"):
+        return _meant(origin.__value__[get_args(kind)])
+    return _meant(kind.__value__) if hasattr(kind, "__value__") else kind
+
+
 def _element(kind: Any) -> Tuple[Any, bool]:
     """Returns what the elements are, and whether the value is a numpy array of them."""
     origin, arguments = get_origin(kind), get_args(kind)
@@ -231,7 +240,7 @@ def _element(kind: Any) -> Tuple[Any, bool]:
     if kind is numpy.ndarray:
         return Any, True
     if origin in (list, tuple, collections.abc.Sequence):
-        return _element(arguments[0])[0], False
+        return _element(_meant(arguments[0]))[0], False
     return kind, False
 
 
