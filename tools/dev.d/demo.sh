@@ -56,10 +56,10 @@ about() { # about SECONDS
   fi
 }
 
-# show_progress DIRECTORY WEIGHT ESTIMATE: reads ninja's output. Steps become one line, on a terminal, or a line now and
+# show_progress DIRECTORY STEPS WEIGHT ESTIMATE: reads ninja's output. Steps become one line, on a terminal, or a line now and
 # then; everything else is shown as it is.
 show_progress() {
-  local directory=$1 total=$2 estimate=$3 line weight made=0 started=$SECONDS said=$SECONDS start="" end=$'\n' elapsed
+  local directory=$1 steps=$2 total=$3 estimate=$4 of line weight made=0 started=$SECONDS said=$SECONDS start="" end=$'\n' elapsed
   if [[ -t 2 ]]; then start=$'\r\e[K' end=""; fi
   while IFS= read -r line || [[ -n $line ]]; do
     if [[ ! $line =~ ^"ninja step "([0-9]+)/([0-9]+)": "(.*) ]]; then
@@ -67,7 +67,9 @@ show_progress() {
       continue
     fi
     [[ ${BASH_REMATCH[1]} -gt 0 && $total -gt 0 ]] || continue
-    line="building: ${BASH_REMATCH[1]} of ${BASH_REMATCH[2]} steps"
+    # Ninja 1.12 counts the look for new files, which is no step; a step may turn out to be needless.
+    of=$((steps < BASH_REMATCH[2] ? steps : BASH_REMATCH[2]))
+    line="building: ${BASH_REMATCH[1]} of $of steps"
     weigh "$directory" "${BASH_REMATCH[3]}"
     made=$((made + weight < total ? made + weight : total))
     elapsed=$((SECONDS - started))
@@ -83,7 +85,7 @@ show_progress() {
 
 # build_shown PRESET TARGET…
 build_shown() {
-  local preset=$1 directory=build/$1 log=build/configure.log weight total=0 estimate=0 step cores
+  local preset=$1 directory=build/$1 log=build/configure.log weight steps=0 total=0 estimate=0 step cores
   shift
   mkdir -p build
   { configure "$preset" && cmake --build "$directory" --target build.ninja; } >"$log" 2>&1 || {
@@ -96,6 +98,7 @@ build_shown() {
     [[ $step == "ninja step "* ]] || continue
     weigh "$directory" "${step#*: }"
     total=$((total + weight))
+    steps=$((steps + 1))
   done < <(NINJA_STATUS=$step_status ninja -C "$directory" -f plan.ninja -n "$@")
   if [[ $total -gt 0 ]]; then
     cores=$(jobs)
@@ -103,7 +106,7 @@ build_shown() {
     if [[ $cores -eq 1 ]]; then cores="this core"; else cores="these $cores cores"; fi
     say "building takes $(about "$estimate") on $cores"
   fi
-  NINJA_STATUS=$step_status build_preset "$preset" "$@" 2>&1 | show_progress "$directory" "$total" "$estimate"
+  NINJA_STATUS=$step_status build_preset "$preset" "$@" 2>&1 | show_progress "$directory" "$steps" "$total" "$estimate"
 }
 
 demo_main() {
