@@ -241,7 +241,7 @@ void broker_service::turn(time now) {
   federation_.turn(now);
   work(now);
   serve_watchers(watchers_, map_.newest_change(), now);
-  serve_watchers(peer_watchers_, map_.newest_export(), now);
+  serve_watchers(peer_watchers_, map_.exports().newest(), now);
 }
 
 void broker_service::work(time now) {
@@ -256,7 +256,7 @@ void broker_service::work(time now) {
 
 std::optional<broker_service::time> broker_service::next_deadline() const {
   if (!map_.clean() || waiting_.any_settled() || leases_to_end_ || checked_ ||
-      watchers_.any_behind(map_.newest_change()) || peer_watchers_.any_behind(map_.newest_export()))
+      watchers_.any_behind(map_.newest_change()) || peer_watchers_.any_behind(map_.exports().newest()))
     return started_;
   std::optional<time> next;
   for (const auto& each : {waiting_.next_deadline(), map_.next_event_time(), watchers_.next_deadline(),

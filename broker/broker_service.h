@@ -46,10 +46,10 @@ struct broker_service_options {
   std::vector<std::string> peers = {};
   std::string host_name = "this host";
   topic_map::duration peer_lease{60'000};
-  std::function<bool(topic_map::peer_key, const std::string& frame)> send_to_peer;
-  std::function<void(topic_map::peer_key, topic_map::duration pause)> close_peer;
-  std::function<void(topic_map::peer_key, const std::string& endpoint)> add_peer;  // see federation::owner
-  std::function<void(topic_map::peer_key)> remove_peer;
+  std::function<bool(peer_reports::peer_key, const std::string& frame)> send_to_peer;
+  std::function<void(peer_reports::peer_key, topic_map::duration pause)> close_peer;
+  std::function<void(peer_reports::peer_key, const std::string& endpoint)> add_peer;  // see federation::owner
+  std::function<void(peer_reports::peer_key)> remove_peer;
   broker_log log;
 };
 
@@ -69,9 +69,9 @@ class broker_service final : federation::owner {
   // Takes one frame of a message. An empty one is the greeting of ZMQ_PROBE_ROUTER.
   void receive(routing from, std::span<const std::byte> frame, time now);
   // Of a connection to a peer broker, as federation has it.
-  void peer_connected(topic_map::peer_key which, bool same_host, time now);
-  void peer_lost(topic_map::peer_key which, std::string_view why, time now);
-  void receive_from_peer(topic_map::peer_key which, std::span<const std::byte> frame, time now);
+  void peer_connected(peer_reports::peer_key which, bool same_host, time now);
+  void peer_lost(peer_reports::peer_key which, std::string_view why, time now);
+  void receive_from_peer(peer_reports::peer_key which, std::span<const std::byte> frame, time now);
   void peer_discovered(const std::string& endpoint, std::uint64_t epoch, time now);
   // Counts a message that could not be passed to receive().
   void reject(std::string_view why);
@@ -141,11 +141,11 @@ class broker_service final : federation::owner {
   [[nodiscard]] bool is_on_this_host(const peer& who, time now);
 
   // ---- for federation ----
-  bool send(topic_map::peer_key to, const std::string& frame) override;
-  void close(topic_map::peer_key which, topic_map::duration pause) override;
-  void add(topic_map::peer_key which, const std::string& endpoint) override;
-  void remove(topic_map::peer_key which) override;
-  void displaced(const topic_map::displaced& which) override;
+  bool send(peer_reports::peer_key to, const std::string& frame) override;
+  void close(peer_reports::peer_key which, topic_map::duration pause) override;
+  void add(peer_reports::peer_key which, const std::string& endpoint) override;
+  void remove(peer_reports::peer_key which) override;
+  void displaced(const peer_reports::displaced& which) override;
 
   [[nodiscard]] wire::welcome welcome() const;
   void greet(routing to, std::uint64_t request);

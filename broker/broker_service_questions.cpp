@@ -45,7 +45,7 @@ void broker_service::handle(routing from, std::uint64_t request, const wire::get
 
 // Advances the watcher's position too, so that the next call looks at later changes only.
 wire::changes broker_service::news_for(routing who, wire::watch& what, std::size_t& steps, time now) {
-  auto page = what.own ? map_.exports_since(what, is_on_this_host(connections_.at(who).who, now), steps, now)
+  auto page = what.own ? map_.exports().since(what, is_on_this_host(connections_.at(who).who, now), steps, now)
                        : map_.changes_since(what, steps);
   if (what.own) page.host_name = options_.host_name;
   page.position.epoch = epoch_;
@@ -88,15 +88,15 @@ void broker_service::handle(routing from, std::uint64_t request, const wire::lis
   reply(from, request, federation_.list(now));
 }
 
-void broker_service::peer_connected(topic_map::peer_key which, bool same_host, time now) {
+void broker_service::peer_connected(peer_reports::peer_key which, bool same_host, time now) {
   federation_.connected(which, same_host, now);
 }
 
-void broker_service::peer_lost(topic_map::peer_key which, std::string_view why, time now) {
+void broker_service::peer_lost(peer_reports::peer_key which, std::string_view why, time now) {
   federation_.lost(which, why, now);
 }
 
-void broker_service::receive_from_peer(topic_map::peer_key which, std::span<const std::byte> frame, time now) {
+void broker_service::receive_from_peer(peer_reports::peer_key which, std::span<const std::byte> frame, time now) {
   federation_.receive(which, frame, now);
   work(now);
 }
@@ -105,24 +105,24 @@ void broker_service::peer_discovered(const std::string& endpoint, std::uint64_t 
   federation_.discovered(endpoint, epoch, now);
 }
 
-bool broker_service::send(topic_map::peer_key to, const std::string& frame) {
+bool broker_service::send(peer_reports::peer_key to, const std::string& frame) {
   return options_.send_to_peer && options_.send_to_peer(to, frame);
 }
 
-void broker_service::close(topic_map::peer_key which, topic_map::duration pause) {
+void broker_service::close(peer_reports::peer_key which, topic_map::duration pause) {
   if (options_.close_peer) options_.close_peer(which, pause);
 }
 
-void broker_service::add(topic_map::peer_key which, const std::string& endpoint) {
+void broker_service::add(peer_reports::peer_key which, const std::string& endpoint) {
   if (options_.add_peer) options_.add_peer(which, endpoint);
 }
 
-void broker_service::remove(topic_map::peer_key which) {
+void broker_service::remove(peer_reports::peer_key which) {
   if (options_.remove_peer) options_.remove_peer(which);
 }
 
 // It registers everything again, and is told then who has the name.
-void broker_service::displaced(const topic_map::displaced& which) {
+void broker_service::displaced(const peer_reports::displaced& which) {
   const auto route = map_.route_of(which.participant);
   if (!route) return;
   const auto at = connections_.find(*route);

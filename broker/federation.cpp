@@ -47,9 +47,9 @@ void federation::lost(peer_key which, std::string_view why, time) {
   if (peer.state != wire::peer_state::refused) peer.reason = why;
   if (peer.state != wire::peer_state::up) return;
   peer.state = wire::peer_state::stale;
-  map_.peer_stale(which);
+  map_.peers().stale(which);
   world_.log(broker_log_level::warning, named(peer) + " does not answer (" + peer.reason + "): its " +
-                                            std::to_string(map_.topics_of(which)) + " topic(s) are kept for " +
+                                            std::to_string(map_.peers().topics_of(which)) + " topic(s) are kept for " +
                                             std::to_string(options_.lease.count() / 1'000) + " s");
 }
 
@@ -96,13 +96,13 @@ void federation::on(peer_key which, wire::changes& what, time now) {
   peer.position = what.position;
   const bool returned = peer.state != wire::peer_state::up;
   peer.host_name = host_name;
-  map_.peer_up(which,
-               {peer.endpoint, label_of(which), peer.same_host, peer.discovered, options_.epoch < what.position.epoch});
+  map_.peers().up(
+      which, {peer.endpoint, label_of(which), peer.same_host, peer.discovered, options_.epoch < what.position.epoch});
   peer.known = true;
   peer.state = wire::peer_state::up;
   peer.reason.clear();
   if (what.reset) {
-    map_.begin_report(which);
+    map_.peers().begin_report(which);
     peer.reporting = true;
     peer.unswept = true;
     peer.reported = 0;
@@ -119,7 +119,7 @@ void federation::on(peer_key which, wire::changes& what, time now) {
   }
   if (returned)
     world_.log(broker_log_level::info,
-               named(peer) + " is up, with " + std::to_string(map_.topics_of(which)) + " topic(s) so far");
+               named(peer) + " is up, with " + std::to_string(map_.peers().topics_of(which)) + " topic(s) so far");
   peer.next_ask = what.more ? now : std::max(now, peer.next_ask + pace);
   if (peer.next_ask <= now) ask(which, now);
   ask_for_schema(which, now);
@@ -130,7 +130,7 @@ void federation::end_report(peer_key which, time now) {
   auto& peer = peers_[which];
   if (!peer.is_up() || peer.reporting || !peer.unswept || now < peer.settled_at) return;
   peer.unswept = false;
-  map_.end_report(which);
+  map_.peers().end_report(which);
 }
 
 bool federation::take(peer_key which, wire::topic_state& state, time now) {
@@ -146,7 +146,7 @@ bool federation::take(peer_key which, wire::topic_state& state, time now) {
   for (auto& each : state.publications) {
     if (!check(each)) return false;
   }
-  auto done = map_.import(which, std::move(state), now);
+  auto done = map_.peers().import(which, std::move(state), now);
   if (!done) {
     broken(which, done.error().text, now);
     return false;
@@ -158,8 +158,8 @@ bool federation::take(peer_key which, wire::topic_state& state, time now) {
   for (const auto& each : done->contested) world_.log(broker_log_level::warning, each);
   peer.lacking.insert(done->lacking.begin(), done->lacking.end());
   // A peer whose types come and go must not fill it.
-  if (peer.lacking.size() > 2 * map_.topics_of(which) + 64)
-    std::erase_if(peer.lacking, [&](std::uint64_t hash) { return !map_.peer_uses_type(which, hash); });
+  if (peer.lacking.size() > 2 * map_.peers().topics_of(which) + 64)
+    std::erase_if(peer.lacking, [&](std::uint64_t hash) { return !map_.peers().uses_type(which, hash); });
   return true;
 }
 
@@ -167,7 +167,7 @@ void federation::on(peer_key which, const wire::schema_part& what, time now) {
   auto& peer = peers_[which];
   if (what.hash != peer.asked.hash || what.offset != peer.asked.offset || what.bytes.empty())
     return broken(which, "a part of another schema", now);
-  const auto done = map_.add_schema_of_peer(which, what, now);
+  const auto done = map_.peers().add_schema(which, what, now);
   peer.asked.offset += static_cast<std::uint32_t>(what.bytes.size());
   // The type may have gone meanwhile, or another participant sent the schema. Both end the transfer.
   if (!done || map_.has_schema(what.hash)) {
@@ -180,7 +180,7 @@ void federation::on(peer_key which, const wire::schema_part& what, time now) {
 void federation::ask(peer_key which, time now) {
   auto& peer = peers_[which];
   peer.next_ask = now;
-  if (map_.misses_any(which) && !peer.reporting && peer.full_report_at <= now) {
+  if (map_.peers().misses_any(which) && !peer.reporting && peer.full_report_at <= now) {
     peer.position = {};
     peer.full_report_at = now + ask_again;
   }
@@ -198,7 +198,7 @@ void federation::ask_for_schema(peer_key which, time now) {
                 : paused             ? peer.lacking.upper_bound(peer.asked.hash)
                                      : peer.lacking.lower_bound(peer.asked.hash);
     if (next == peer.lacking.end()) next = peer.lacking.begin();
-    if (map_.has_schema(*next) || !map_.peer_uses_type(which, *next)) {
+    if (map_.has_schema(*next) || !map_.peers().uses_type(which, *next)) {
       peer.lacking.erase(next);
       peer.asked = {};
       continue;
@@ -221,7 +221,7 @@ void federation::broken(peer_key which, const std::string& why, time) {
   const bool same = peer.reason == printable(why);
   peer.reason = printable(why);
   if (!same) world_.log(broker_log_level::warning, named(peer) + " is refused: " + why);
-  if (peer.known) map_.peer_stale(which);
+  if (peer.known) map_.peers().stale(which);
   peer.state = wire::peer_state::refused;
   peer.connected = false;
   peer.position = {};  // a full report follows
@@ -290,8 +290,8 @@ void federation::remove(peer_key which) {
 
 void federation::forget(peer_key which, time now) {
   auto& peer = peers_[which];
-  world_.log(broker_log_level::warning,
-             named(peer) + " was silent too long: its " + std::to_string(map_.topics_of(which)) + " topic(s) are gone");
+  world_.log(broker_log_level::warning, named(peer) + " was silent too long: its " +
+                                            std::to_string(map_.peers().topics_of(which)) + " topic(s) are gone");
   map_.peer_gone(which, now);
   peer.known = false;
   peer.unswept = false;
@@ -329,11 +329,12 @@ std::size_t federation::peers_up() const noexcept {
 }
 
 wire::peer_list federation::list(time now) const {
-  wire::peer_list all{options_.host_name, static_cast<std::uint32_t>(map_.own_topic_count()), {}};
+  wire::peer_list all{options_.host_name, static_cast<std::uint32_t>(map_.exports().count()), {}};
   for (peer_key which = 0; which < peers_.size(); ++which) {
     const auto& peer = peers_[which];
     if (peer.endpoint.empty()) continue;
-    all.peers.push_back({peer.endpoint, peer.host_name, peer.state, static_cast<std::uint32_t>(map_.topics_of(which)),
+    all.peers.push_back({peer.endpoint, peer.host_name, peer.state,
+                         static_cast<std::uint32_t>(map_.peers().topics_of(which)),
                          peer.last_word ? milliseconds(*peer.last_word, now) : 0, peer.reason});
   }
   return all;

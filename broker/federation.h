@@ -26,7 +26,7 @@ class federation {
  public:
   using time = topic_map::time;
   using duration = topic_map::duration;
-  using peer_key = topic_map::peer_key;
+  using peer_key = peer_reports::peer_key;
 
   static constexpr duration ask_again{1'000};  // a peer without news answers after this long
   static constexpr duration patience{2'000};   // and this much later it counts as silent
@@ -60,7 +60,7 @@ class federation {
     // Ends the connection for good. The key is free.
     virtual void remove(peer_key which) = 0;
     // A publication of a participant here lost its name.
-    virtual void displaced(const topic_map::displaced& which) = 0;
+    virtual void displaced(const peer_reports::displaced& which) = 0;
     virtual void log(broker_log_level level, const std::string& text) = 0;
 
    protected:

@@ -69,12 +69,12 @@ class world {
                    .subscriptions_each = 4};
     for (std::size_t n = 0; n < configured; ++n) made.peers.push_back("tcp://peer" + std::to_string(n) + ":5570");
     asked_.resize(configured);
-    made.add_peer = [this](topic_map::peer_key which, const std::string&) {
+    made.add_peer = [this](peer_reports::peer_key which, const std::string&) {
       if (which > asked_.size()) std::abort();
       asked_.resize(std::max(asked_.size(), which + 1));
       if (asked_.size() > wire::max_peers) std::abort();
     };
-    made.send_to_peer = [this](topic_map::peer_key to, const std::string& frame) {
+    made.send_to_peer = [this](peer_reports::peer_key to, const std::string& frame) {
       const auto message = wire::decode(std::as_bytes(std::span(frame)));
       if (!message) std::abort();
       if (std::holds_alternative<wire::watch>(message->content)) asked_.at(to).changes = message->request;

@@ -181,8 +181,8 @@ class broker_mesh {
     options.host_name = "host" + std::to_string(n);
     options.epoch = drawn_number();  // it says who decides, so a seed draws it too
     for (std::size_t each = 0; each < count; ++each) options.peers.push_back("tcp://broker" + std::to_string(each));
-    options.send_to_peer = [this, n](topic_map::peer_key to, const std::string& frame) { return ask(n, to, frame); };
-    options.close_peer = [this, n](topic_map::peer_key which, topic_map::duration pause) {
+    options.send_to_peer = [this, n](peer_reports::peer_key to, const std::string& frame) { return ask(n, to, frame); };
+    options.close_peer = [this, n](peer_reports::peer_key which, topic_map::duration pause) {
       drop(n, which);
       later_connect(n, which, std::max(pause, duration(500)));
     };

@@ -13,7 +13,7 @@
 
 namespace orc::test {
 
-inline topic_map::peer_facts facts(const std::string& endpoint, const std::string& host, bool decided_here = true) {
+inline peer_reports::peer_facts facts(const std::string& endpoint, const std::string& host, bool decided_here = true) {
   return {endpoint, host, false, false, decided_here};
 }
 
@@ -47,8 +47,8 @@ inline wire::register_topic reachable(const std::string& topic, std::uint64_t id
   return {topic, identity(id), {{wire::transport::tcp, address}}, {}};
 }
 
-inline topic_map::imported imported(topic_map_fixture& f, wire::topic_state state, topic_map::peer_key from = 0) {
-  auto done = f.map.import(from, std::move(state), f.now);
+inline peer_reports::imported imported(topic_map_fixture& f, wire::topic_state state, peer_reports::peer_key from = 0) {
+  auto done = f.map.peers().import(from, std::move(state), f.now);
   if (!done) FAIL(done.error().text);
   return *std::move(done);
 }
@@ -59,7 +59,7 @@ inline std::vector<wire::topic_state> exports(topic_map_fixture& f, wire::watch_
   std::vector<wire::topic_state> all;
   for (;;) {
     std::size_t steps = 100'000;
-    auto page = f.map.exports_since({{"**"}, false, position, 0, true}, same_host, steps, f.now);
+    auto page = f.map.exports().since({{"**"}, false, position, 0, true}, same_host, steps, f.now);
     position = page.position;
     std::move(page.topics.begin(), page.topics.end(), std::back_inserter(all));
     if (!page.more) return all;

@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 namespace {
 
 struct world final : federation::owner {
-  bool send(topic_map::peer_key to, const std::string& frame) override {
+  bool send(peer_reports::peer_key to, const std::string& frame) override {
     const auto message = wire::decode(std::as_bytes(std::span(frame)));
     REQUIRE(message);
     if (const auto* const question = std::get_if<wire::watch>(&message->content)) {
@@ -33,20 +33,20 @@ struct world final : federation::owner {
     if (std::holds_alternative<wire::get_schema>(message->content)) schemas[to].push_back(message->request);
     return true;
   }
-  void close(topic_map::peer_key which, topic_map::duration) override { closed.insert(which); }
-  void add(topic_map::peer_key which, const std::string& endpoint) override {
+  void close(peer_reports::peer_key which, topic_map::duration) override { closed.insert(which); }
+  void add(peer_reports::peer_key which, const std::string& endpoint) override {
     if (std::exchange(no_memory, false)) throw std::bad_alloc();
     added[which] = endpoint;
   }
-  void remove(topic_map::peer_key which) override { added.erase(which); }
-  void displaced(const topic_map::displaced&) override {}
+  void remove(peer_reports::peer_key which) override { added.erase(which); }
+  void displaced(const peer_reports::displaced&) override {}
   void log(broker_log_level, const std::string& text) override { lines.push_back(text); }
 
-  std::map<topic_map::peer_key, std::uint64_t> watches;
-  std::map<topic_map::peer_key, wire::watch_position> positions;
-  std::map<topic_map::peer_key, std::vector<std::uint64_t>> schemas;
-  std::set<topic_map::peer_key> closed;
-  std::map<topic_map::peer_key, std::string> added;
+  std::map<peer_reports::peer_key, std::uint64_t> watches;
+  std::map<peer_reports::peer_key, wire::watch_position> positions;
+  std::map<peer_reports::peer_key, std::vector<std::uint64_t>> schemas;
+  std::set<peer_reports::peer_key> closed;
+  std::map<peer_reports::peer_key, std::string> added;
   bool no_memory = false;  // for the next add()
   std::vector<std::string> lines;
 };
@@ -236,7 +236,7 @@ TEST_CASE("hostile peers: a name that a peer takes and leaves in each answer fil
   std::size_t lines = 0;
   options.log = [&](broker_log_level, std::string_view) { ++lines; };
   std::uint64_t question = 0;
-  options.send_to_peer = [&](topic_map::peer_key, const std::string& frame) {
+  options.send_to_peer = [&](peer_reports::peer_key, const std::string& frame) {
     const auto message = wire::decode(std::as_bytes(std::span(frame)));
     if (std::holds_alternative<wire::watch>(message->content)) question = message->request;
     return true;
@@ -330,7 +330,7 @@ TEST_CASE("federation: a participant learns which host took its name", "[unit]")
   options.host = "here";
   options.peers = {"tcp://192.0.2.1:5570"};
   std::uint64_t question = 0;
-  options.send_to_peer = [&](topic_map::peer_key, const std::string& frame) {
+  options.send_to_peer = [&](peer_reports::peer_key, const std::string& frame) {
     const auto message = wire::decode(std::as_bytes(std::span(frame)));
     if (std::holds_alternative<wire::watch>(message->content)) question = message->request;
     return true;
@@ -460,7 +460,7 @@ TEST_CASE("discovery: another address of a broker that is up is given up", "[uni
     f.federated.discovered("tcp://10.0.0.2:5570", 7, f.now);
     f.federated.discovered("tcp://192.0.2.2:5570", 7, f.now);
   }
-  CHECK(f.there.added == std::map<topic_map::peer_key, std::string>{{0, "tcp://192.0.2.2:5570"}});
+  CHECK(f.there.added == std::map<peer_reports::peer_key, std::string>{{0, "tcp://192.0.2.2:5570"}});
   CHECK(f.map.topic_count() == 1);
 }
 
@@ -471,7 +471,7 @@ TEST_CASE("discovery: without memory for one more peer, its key stays free", "[u
   CHECK(f.federated.list(f.now).peers.empty());
   f.pass(federation::beacon_lease);  // nothing is removed that was never added
   f.federated.discovered("tcp://192.0.2.3:5570", 8, f.now);
-  CHECK(f.there.added == std::map<topic_map::peer_key, std::string>{{0, "tcp://192.0.2.3:5570"}});
+  CHECK(f.there.added == std::map<peer_reports::peer_key, std::string>{{0, "tcp://192.0.2.3:5570"}});
 }
 
 TEST_CASE("discovery: only whole beacons are read", "[unit]") {

@@ -205,16 +205,16 @@ TEST_CASE("topic map: a topic that moves all the time makes ten events, then ten
     take();
   };
   for (int i = 0; i < 4'000; ++i) move(i);
-  CHECK(events == topic_map::moves_at_once);
+  CHECK(events == topic_events::moves_at_once);
   CHECK(last == "ipc:///9");
   REQUIRE(f.map.next_event_time());
   f.now = *f.map.next_event_time();
   take();
-  CHECK(events == topic_map::moves_at_once + 1);
+  CHECK(events == topic_events::moves_at_once + 1);
   CHECK(last == "ipc:///3999");
   const auto start = f.now;
   for (int i = 4'000; f.now < start + 1s; ++i, f.now += 1ms) move(i);
-  CHECK(events <= topic_map::moves_at_once + 1 + topic_map::moves_per_second + 1);
+  CHECK(events <= topic_events::moves_at_once + 1 + topic_events::moves_per_second + 1);
   f.now += 10s;
   take();
   for (int i = 5'000; i < 5'005; ++i) move(i);  // after a pause they are pushed at once again

@@ -11,7 +11,7 @@ using fixture = topic_map_fixture;
 
 namespace {
 
-constexpr topic_map::peer_key other = 0;
+constexpr peer_reports::peer_key other = 0;
 
 }  // namespace
 
@@ -19,13 +19,13 @@ TEST_CASE("peers in the map: a report that breaks a rule halfway leaves no topic
   fixture f;
   f.join("reader", 1);
   f.requested("reader", "pose", 10);
-  f.map.peer_up(0, facts("tcp://192.0.2.1:5570", "arm"));
-  f.map.peer_up(1, facts("tcp://192.0.2.2:5570", "base"));
+  f.map.peers().up(0, facts("tcp://192.0.2.1:5570", "arm"));
+  f.map.peers().up(1, facts("tcp://192.0.2.2:5570", "base"));
   imported(f, exclusive("map", publication(31, 1s)), 1);
   imported(f, shared("stop", {publication(30, 1s)}), 0);
-  f.map.peer_stale(0);
+  f.map.peers().stale(0);
   // Takes publication 30 from the silent peer, then fails.
-  CHECK_FALSE(f.map.import(1, shared("stop", {publication(30, 1s), publication(31, 1s)}), f.now));
+  CHECK_FALSE(f.map.peers().import(1, shared("stop", {publication(30, 1s), publication(31, 1s)}), f.now));
   CHECK(f.described("stop").publications.at(0).host_name == "base");
   f.map.peer_gone(0, f.now);
   f.clean_up();
@@ -40,16 +40,17 @@ TEST_CASE("peers in the map: a peer that restarts is told again which of its pub
   f.join("publisher", 1);
   f.registered("publisher", reachable("pose", 20));
   f.now += 10s;
-  f.map.peer_up(other, facts("tcp://192.0.2.1:5570", "arm", false));
-  f.map.begin_report(other);
+  f.map.peers().up(other, facts("tcp://192.0.2.1:5570", "arm", false));
+  f.map.peers().begin_report(other);
   imported(f, exclusive("pose", publication(30, 5s)));
-  f.map.end_report(other);
+  f.map.peers().end_report(other);
   wire::watch_position position;
   auto told = exports(f, position);  // read by the peer's new run, before this broker read its report
   REQUIRE(told.size() == 1);
   CHECK(told[0].displaced.empty());
-  f.map.peer_up(other, facts("tcp://192.0.2.1:5570", "arm", true));  // its new epoch leaves the decision to this broker
-  f.map.begin_report(other);
+  f.map.peers().up(other,
+                   facts("tcp://192.0.2.1:5570", "arm", true));  // its new epoch leaves the decision to this broker
+  f.map.peers().begin_report(other);
   imported(f, exclusive("pose", publication(30, 5s)));
   told = exports(f, position);
   REQUIRE(told.size() == 1);
@@ -61,13 +62,13 @@ TEST_CASE("peers in the map: a peer that reports many losers does not hide those
   f.join("publisher", 1);
   f.registered("publisher", reachable("pose", 20));
   f.now += 10s;
-  f.map.peer_up(0, facts("tcp://192.0.2.1:5570", "greedy"));
-  f.map.peer_up(1, facts("tcp://192.0.2.2:5570", "arm"));
+  f.map.peers().up(0, facts("tcp://192.0.2.1:5570", "greedy"));
+  f.map.peers().up(1, facts("tcp://192.0.2.2:5570", "arm"));
   std::vector<wire::publication_info> many;
   for (std::uint64_t n = 0; n < wire::max_publishers; ++n) many.push_back(publication(100 + n, 1s));
   auto cheat = exclusive("pose", publication(99, 1s));
   cheat.publications = many;
-  CHECK_FALSE(f.map.import(0, std::move(cheat), f.now));
+  CHECK_FALSE(f.map.peers().import(0, std::move(cheat), f.now));
   imported(f, shared("pose", many), 0);
   imported(f, exclusive("pose", publication(1'000, 1s)), 1);
   wire::watch_position position;
@@ -85,7 +86,7 @@ TEST_CASE("peers in the map: a peer that reports many losers does not hide those
 TEST_CASE("peers in the map: a topic that stays on this host is registered whatever a peer publishes") {
   fixture f;
   f.join("publisher", 1);
-  f.map.peer_up(other, facts("tcp://192.0.2.1:5570", "arm"));
+  f.map.peers().up(other, facts("tcp://192.0.2.1:5570", "arm"));
   imported(f, exclusive("pose", publication(30, 1h)));
   f.registered("publisher", registration("pose", 20));
   CHECK(f.described("pose").publication->publication == identity(20));
@@ -127,7 +128,7 @@ TEST_CASE("peers in the map: publishers that take longer names later do not stop
   std::vector<wire::topic_state> told;
   for (; more && pages < 10; ++pages) {
     std::size_t steps = 100'000;
-    auto page = f.map.exports_since({{"**"}, false, position, 0, true}, false, steps, f.now);
+    auto page = f.map.exports().since({{"**"}, false, position, 0, true}, false, steps, f.now);
     position = page.position;
     more = page.more;
     std::move(page.topics.begin(), page.topics.end(), std::back_inserter(told));
@@ -141,29 +142,29 @@ TEST_CASE("peers in the map: publishers that take longer names later do not stop
 TEST_CASE("peers in the map: a publication that moved between hosts is asked for again when the first one lets it go") {
   const auto moved = [](const std::function<void(fixture&)>& let_go) {
     fixture f;
-    f.map.peer_up(0, facts("tcp://192.0.2.1:5570", "arm"));
-    f.map.peer_up(1, facts("tcp://192.0.2.2:5570", "base"));
+    f.map.peers().up(0, facts("tcp://192.0.2.1:5570", "arm"));
+    f.map.peers().up(1, facts("tcp://192.0.2.2:5570", "base"));
     imported(f, exclusive("pose", publication(30, 1h)), 0);
     imported(f, exclusive("map", publication(31, 1h)), 0);
     imported(f, exclusive("pose", publication(30, 1s)), 1);
     CHECK(f.described("pose").publication->host_name == "arm");
     imported(f, wire::topic_state{"map", {}, {}, 0}, 0);
-    CHECK_FALSE(f.map.misses_any(1));  // it was not left out
+    CHECK_FALSE(f.map.peers().misses_any(1));  // it was not left out
     let_go(f);
-    CHECK_FALSE(f.map.misses_any(0));
-    REQUIRE(f.map.misses_any(1));
-    f.map.begin_report(1);
+    CHECK_FALSE(f.map.peers().misses_any(0));
+    REQUIRE(f.map.peers().misses_any(1));
+    f.map.peers().begin_report(1);
     imported(f, exclusive("pose", publication(30, 1s)), 1);
-    f.map.end_report(1);
+    f.map.peers().end_report(1);
     f.clean_up();
-    CHECK_FALSE(f.map.misses_any(1));
+    CHECK_FALSE(f.map.peers().misses_any(1));
     CHECK(f.described("pose").publication->host_name == "base");
   };
   moved([](fixture& f) { imported(f, wire::topic_state{"pose", {}, {}, 0}, 0); });
-  moved([](fixture& f) { f.map.peer_stale(0); });
+  moved([](fixture& f) { f.map.peers().stale(0); });
   moved([](fixture& f) {
-    f.map.begin_report(0);
-    f.map.end_report(0);
+    f.map.peers().begin_report(0);
+    f.map.peers().end_report(0);
     f.clean_up();
   });
 }
@@ -173,22 +174,22 @@ TEST_CASE("peers in the map: discovered peers share one half of the tables, and 
   limits.topics = 1'000;
   fixture f(limits);
   std::uint64_t id = 1'000;
-  const auto fill = [&](topic_map::peer_key which, const std::string& endpoint) {
+  const auto fill = [&](peer_reports::peer_key which, const std::string& endpoint) {
     auto what = facts(endpoint, "host" + std::to_string(which));
     what.discovered = true;
-    f.map.peer_up(which, what);
+    f.map.peers().up(which, what);
     std::size_t taken = 0;
-    while (f.map.import(which, exclusive("t" + std::to_string(id), publication(id, 1s)), f.now)) {
+    while (f.map.peers().import(which, exclusive("t" + std::to_string(id), publication(id, 1s)), f.now)) {
       ++taken;
       ++id;
     }
     return taken;
   };
   CHECK(fill(0, "tcp://192.0.2.1:5570") == 250);
-  for (topic_map::peer_key which = 1; which < 20; ++which)
+  for (peer_reports::peer_key which = 1; which < 20; ++which)
     CHECK(fill(which, "tcp://192.0.2.1:" + std::to_string(5'570 + which)) == 0);
   CHECK(fill(20, "tcp://192.0.2.2:5570") == 125);
-  for (topic_map::peer_key which = 21; which < 40; ++which)
+  for (peer_reports::peer_key which = 21; which < 40; ++which)
     (void)fill(which, "tcp://192.0.2." + std::to_string(which) + ":5570");
   CHECK(f.map.topic_count() <= 500);
   f.join("publisher", 1);
@@ -197,8 +198,8 @@ TEST_CASE("peers in the map: discovered peers share one half of the tables, and 
 
 TEST_CASE("peers in the map: a peer with many publications of a shared topic hides no other publisher") {
   fixture f;
-  f.map.peer_up(0, facts("tcp://192.0.2.1:5570", "greedy"));
-  f.map.peer_up(1, facts("tcp://192.0.2.2:5570", "arm"));
+  f.map.peers().up(0, facts("tcp://192.0.2.1:5570", "greedy"));
+  f.map.peers().up(1, facts("tcp://192.0.2.2:5570", "arm"));
   std::vector<wire::publication_info> many;
   for (std::uint64_t n = 1; n <= wire::max_publishers; ++n) many.push_back(publication(n, 1h));
   imported(f, shared("stop", many), 0);
@@ -219,8 +220,8 @@ TEST_CASE("peers in the map: a topic that only this host reaches competes with t
   f.registered("publisher", reachable("pose", 20, "tcp://127.0.0.1:4000"));
   auto here = facts("tcp://127.0.0.1:5571", "simulated");
   here.same_host = true;
-  f.map.peer_up(0, here);
-  f.map.peer_up(1, facts("tcp://192.0.2.1:5570", "arm"));
+  f.map.peers().up(0, here);
+  f.map.peers().up(1, facts("tcp://192.0.2.1:5570", "arm"));
   CHECK(imported(f, exclusive("pose", publication(40, 2h)), 1).lost.empty());
   const auto news = imported(f, exclusive("pose", publication(30, 1h)), 0);
   REQUIRE(news.lost.size() == 1);

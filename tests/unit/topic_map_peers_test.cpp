@@ -10,7 +10,7 @@ using fixture = topic_map_fixture;
 
 namespace {
 
-constexpr topic_map::peer_key other = 0;
+constexpr peer_reports::peer_key other = 0;
 
 }  // namespace
 
@@ -18,7 +18,7 @@ TEST_CASE("peers in the map: a topic of another host is found, moves and goes as
   fixture f;
   f.join("reader", 1);
   f.requested("reader", "pose", 10);
-  f.map.peer_up(other, facts("tcp://192.0.2.1:5570", "arm"));
+  f.map.peers().up(other, facts("tcp://192.0.2.1:5570", "arm"));
   imported(f, exclusive("pose", publication(20, 5s)));
   auto events = f.taken();
   REQUIRE(events.size() == 1);
@@ -45,7 +45,7 @@ TEST_CASE("peers in the map: the older publication wins where this broker decide
     f.join("publisher", 1);
     f.registered("publisher", reachable("pose", our_id));
     f.now += ours;
-    f.map.peer_up(other, facts("tcp://192.0.2.1:5570", "arm"));
+    f.map.peers().up(other, facts("tcp://192.0.2.1:5570", "arm"));
     const auto news = imported(f, exclusive("pose", publication(their_id, theirs)));
     const auto state = f.described("pose");
     REQUIRE(state.publication);
@@ -72,7 +72,7 @@ TEST_CASE("peers in the map: where the peer decides, a publication keeps its nam
   f.join("publisher", 1);
   f.registered("publisher", reachable("pose", 20));
   f.registered("publisher", reachable("map", 21));
-  f.map.peer_up(other, facts("tcp://192.0.2.1:5570", "arm", false));
+  f.map.peers().up(other, facts("tcp://192.0.2.1:5570", "arm", false));
   CHECK(imported(f, exclusive("pose", publication(30, 1h))).lost.empty());
   CHECK(f.described("pose").publication->host_name.empty());
   wire::watch_position position;
@@ -95,7 +95,7 @@ TEST_CASE("peers in the map: a topic that stays on this host does not compete wi
   fixture f;
   f.join("publisher", 1);
   f.registered("publisher", registration("pose", 20));
-  f.map.peer_up(other, facts("tcp://192.0.2.1:5570", "arm"));
+  f.map.peers().up(other, facts("tcp://192.0.2.1:5570", "arm"));
   const auto news = imported(f, exclusive("pose", publication(30, 1h)));
   CHECK(news.lost.empty());
   CHECK(f.described("pose").publication->host_name.empty());
@@ -105,7 +105,7 @@ TEST_CASE("peers in the map: the loser is told with the host of the winner, and 
   fixture f;
   f.join("publisher", 1);
   f.registered("publisher", reachable("pose", 20));
-  f.map.peer_up(other, facts("tcp://192.0.2.1:5570", "arm"));
+  f.map.peers().up(other, facts("tcp://192.0.2.1:5570", "arm"));
   const auto news = imported(f, exclusive("pose", publication(30, 1h)));
   REQUIRE(news.lost.size() == 1);
   CHECK(news.lost[0].participant == identity(1));
@@ -123,7 +123,7 @@ TEST_CASE("peers in the map: a younger publication of a peer is found when the o
   f.join("publisher", 1);
   f.registered("publisher", reachable("pose", 20));
   f.now += 10s;
-  f.map.peer_up(other, facts("tcp://192.0.2.1:5570", "arm"));
+  f.map.peers().up(other, facts("tcp://192.0.2.1:5570", "arm"));
   imported(f, exclusive("pose", publication(30, 1s)));
   f.registered("publisher", reachable("pose", 20));  // its session was renewed: it has the name still
   CHECK(f.described("pose").publication->publication == identity(20));
@@ -137,8 +137,8 @@ TEST_CASE("peers in the map: shared topics merge") {
   auto ours = reachable("stop", 20);
   ours.shared = true;
   f.registered("publisher", ours);
-  f.map.peer_up(0, facts("tcp://192.0.2.1:5570", "arm"));
-  f.map.peer_up(1, facts("tcp://192.0.2.2:5570", "base"));
+  f.map.peers().up(0, facts("tcp://192.0.2.1:5570", "arm"));
+  f.map.peers().up(1, facts("tcp://192.0.2.2:5570", "base"));
   CHECK(imported(f, shared("stop", {publication(30, 1h), publication(31, 1h)}), 0).lost.empty());
   CHECK(imported(f, shared("stop", {publication(40, 1s)}), 1).lost.empty());
   CHECK(f.described("stop").publications.size() == 4);
@@ -152,23 +152,23 @@ TEST_CASE("peers in the map: shared topics merge") {
 TEST_CASE("peers in the map: a full report removes what it does not have, and leaves the rest alone") {
   fixture f;
   f.join("reader", 1);
-  f.map.peer_up(other, facts("tcp://192.0.2.1:5570", "arm"));
-  f.map.begin_report(other);
+  f.map.peers().up(other, facts("tcp://192.0.2.1:5570", "arm"));
+  f.map.peers().begin_report(other);
   for (std::uint64_t n = 0; n < 1'000; ++n) imported(f, exclusive("t" + std::to_string(n), publication(1'000 + n, 1s)));
-  f.map.end_report(other);
+  f.map.peers().end_report(other);
   f.clean_up();
   CHECK(f.map.topic_count() == 1'000);
   f.requested("reader", "t7", 10);
   f.requested("reader", "t8", 11);
-  f.map.begin_report(other);
+  f.map.peers().begin_report(other);
   for (std::uint64_t n = 0; n < 1'000; n += 7)
     imported(f, exclusive("t" + std::to_string(n), publication(1'000 + n, 2s)));
-  f.map.end_report(other);
+  f.map.peers().end_report(other);
   f.clean_up();
   const auto events = f.taken();
   REQUIRE(events.size() == 1);
   CHECK(events[0].state.topic == "t8");
-  CHECK(f.map.topics_of(other) == 143);
+  CHECK(f.map.peers().topics_of(other) == 143);
   CHECK(f.map.topic_count() == 144);
 }
 
@@ -176,12 +176,12 @@ TEST_CASE("peers in the map: topics of a silent peer are stale, still found, and
   fixture f;
   f.join("reader", 1);
   f.join("publisher", 2);
-  f.map.peer_up(other, facts("tcp://192.0.2.1:5570", "arm"));
+  f.map.peers().up(other, facts("tcp://192.0.2.1:5570", "arm"));
   imported(f, exclusive("pose", publication(20, 5s)));
-  f.map.peer_stale(other);
+  f.map.peers().stale(other);
   CHECK(f.requested("reader", "pose", 10).publication->stale);
   CHECK_THAT(f.register_error("publisher", reachable("pose", 21)).text, contains("does not answer"));
-  f.map.peer_up(other, facts("tcp://192.0.2.1:5570", "arm"));
+  f.map.peers().up(other, facts("tcp://192.0.2.1:5570", "arm"));
   CHECK_FALSE(f.described("pose").publication->stale);
   f.map.peer_gone(other, f.now);
   f.clean_up();
@@ -194,14 +194,15 @@ TEST_CASE("peers in the map: a peer cannot use up the tables") {
   topic_map_limits limits;
   limits.topics = 100;
   fixture f(limits);
-  f.map.peer_up(other, facts("tcp://192.0.2.1:5570", "arm"));
+  f.map.peers().up(other, facts("tcp://192.0.2.1:5570", "arm"));
   std::uint64_t taken = 0;
-  while (f.map.import(other, exclusive("t" + std::to_string(taken), publication(1'000 + taken, 1s)), f.now)) ++taken;
+  while (f.map.peers().import(other, exclusive("t" + std::to_string(taken), publication(1'000 + taken, 1s)), f.now))
+    ++taken;
   CHECK(taken == 50);
   f.join("publisher", 1);
   f.registered("publisher", reachable("pose", 20));
   // One id for two topics.
-  CHECK_FALSE(f.map.import(other, exclusive("t1", publication(1'000, 1s)), f.now));
+  CHECK_FALSE(f.map.peers().import(other, exclusive("t1", publication(1'000, 1s)), f.now));
   // The id of a publication here changes nothing.
   imported(f, exclusive("pose", publication(20, 1h)));
   CHECK(f.described("pose").publication->host_name.empty());
@@ -216,7 +217,7 @@ TEST_CASE("peers in the map: a peer sees what participants here publish at addre
   f.registered("publisher", everywhere);
   f.registered("publisher", registration("local", 21));
   f.registered("publisher", reachable("loop", 22, "tcp://127.0.0.1:4000"));
-  f.map.peer_up(other, facts("tcp://192.0.2.1:5570", "arm"));
+  f.map.peers().up(other, facts("tcp://192.0.2.1:5570", "arm"));
   imported(f, exclusive("theirs", publication(30, 5s)));
   f.now += 3s;
   wire::watch_position position;

@@ -1,5 +1,5 @@
-// The one background thread of a participant. It talks to the broker, lets subscribers join, serves lagging ones, finds
-// links, and empties the links of subscriptions whose user is away.
+// The one background thread of a participant: it takes what other threads pass in, talks to the broker, and cares for
+// the topics (topic_care).
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,6 @@
 #include <memory>
 #include <mutex>
 #include <thread>
-#include <unordered_map>
 #include <vector>
 
 #include "base/doorbell.h"
@@ -15,8 +14,9 @@
 #include "core/broker_session.h"
 #include "core/publication.h"
 #include "core/subscription.h"
+#include "core/topic_care.h"
 #include "core/topic_lists.h"
-#include "core/watch_set.h"
+#include "core/topic_schedule.h"
 #include "core/watched_topic.h"
 
 namespace orc::detail {
@@ -51,26 +51,11 @@ class housekeeping {
   [[nodiscard]] bool turn();  // false: the participant ends
   void wait_for_memory();
   void take_changes();
-  void take_in(const topic_end& topic);
-  void let_go(const announcement* of) noexcept;
   void take_calls();
   void follow_addresses(monotonic::time_point now);
   void talk_to_broker(monotonic::time_point now);
 
   void wait();
-  [[nodiscard]] bool serve(const watch_set::event& what, monotonic::time_point now);
-  void attend_due(monotonic::time_point now);
-  void attend(watched_topic& which, monotonic::time_point now);
-  void look_at(watched_topic& which, publication& p, monotonic::time_point now);
-  void look_at(watched_topic& which, subscription& s, monotonic::time_point now);
-  void open(publication& p, monotonic::time_point now);
-  void look_soon(watched_topic& which) noexcept;
-  void look_at_all() noexcept;
-  void watch(watched_topic& which);
-  static void rest(watched_topic& which, monotonic::time_point until, monotonic::time_point now) noexcept;
-  void arm_all(watched_topic& which, monotonic::time_point now);
-  void arm(watched_topic& which, int fd, monotonic::time_point now);
-  void set_timer(watched_topic& which) noexcept;
   void sooner(monotonic::time_point at) noexcept { next_ = std::min(next_, at); }
 
   const std::shared_ptr<doorbell> bell_ = std::make_shared<doorbell>();
@@ -84,13 +69,10 @@ class housekeeping {
   bool stop_ = false;
 
   // Only this thread uses the rest.
-  topic_lists topics_;
-  std::unordered_map<const announcement*, watched_topic> watched_topics_;
-  watched_topic::timers timers_;
+  topic_schedule schedule_;
+  topic_care care_{session_, schedule_};
   watched_topic own_;  // bells, broker, addresses
-  watch_set watch_set_;
   address_watch addresses_;
-  std::vector<watched_topic*> due_;
   std::vector<int> fds_;
   std::uint32_t taken_calls_ = 0;
   monotonic::time_point next_;

@@ -55,7 +55,6 @@ class participant {
  private:
   [[nodiscard]] bool alone() const noexcept;
   [[nodiscard]] result ready() const;
-  [[nodiscard]] result available(transport_set wanted) const;
   [[nodiscard]] result outcome_of(const announcement& announced) const;
   // Null: another thread did it.
   std::shared_ptr<const announcement> forget(topic_table::entry& entry, const std::shared_ptr<publication>& p);

@@ -3,13 +3,15 @@
 
 #include <chrono>
 #include <optional>
+#include <utility>
 
+#include "base/broker_trust.h"
 #include "base/endpoint_check.h"
 #include "base/fd_limit.h"
+#include "base/host_addresses.h"
 #include "base/run_dir.h"
 #include "orc/version.h"
 #include "tools/orc/broker_directory.h"
-#include "tools/orc/doctor/broker_endpoints.h"
 #include "tools/orc/doctor/doctor.h"
 #include "tools/orc/text.h"
 #include "wire/broker_endpoint.h"
@@ -19,6 +21,8 @@ namespace orc::cli {
 namespace {
 
 using clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds quick{200};
 
 // Of the systemd unit that the package installs.
 bool is_service() {
@@ -55,6 +59,34 @@ void add_answer(const examine& add, const std::string& findings, const answer& f
     result.found += ", which is of another version than this program (" + std::string(orc::version()) + ")";
   }
   add(std::move(result));
+}
+
+// The endpoints to try, in this order: each name of a host once for each of its addresses, in numbers. A name that no
+// host has stays. May ask the resolver.
+std::vector<std::string> ways_to(const std::vector<std::string>& endpoints) {
+  std::vector<std::string> ways;
+  for (const auto& each : endpoints) {
+    auto numbers = detail::numeric_endpoints(each);
+    if (numbers.empty()) numbers.push_back(each);
+    ways.insert(ways.end(), numbers.begin(), numbers.end());
+  }
+  return ways;
+}
+
+// Empty when something listens at the ZeroMQ endpoint, or when that cannot be told; otherwise why not: "nothing there",
+// "connection refused: ...", "no such host" for a name. Takes at most 200 ms: a missing broker is an answer and not a
+// time-out.
+std::string why_silent(const std::string& endpoint) {
+  if (detail::names_a_host(endpoint)) return "no such host";
+  auto found = detail::look_at_endpoint(endpoint, quick, detail::names_are::left_out);
+  return found.what == detail::endpoint_finding::kind::failed ? std::move(found.text) : std::string();
+}
+
+// For endpoints that were found by searching: why participants ignore this one, because another user could have made
+// it. Empty: they do not.
+std::string why_ignored(const std::string& endpoint) {
+  const std::string distrusted = detail::why_distrusted(endpoint);
+  return distrusted.empty() ? distrusted : distrusted + ": ignored";
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
 #include "orc/types/decoder.h"
 
+#include <algorithm>
+#include <charconv>
 #include <functional>
 #include <string>
 #include <utility>
 
 #include "codec.h"
-#include "path_text.h"
+#include "trail.h"
 
 namespace orc::types {
 namespace {
@@ -68,6 +70,37 @@ result make_codec(const type_description& type, std::unique_ptr<detail::codec>& 
                                   "\"; known are struct, lcm, flatbuffer, protobuf, cdr with ros2msg, and json"};
 }
 
+result bad_path(std::string_view text, std::size_t at, std::string_view what) {
+  std::string sentence =
+      "`" + detail::shown(text) + "` is no path to a field: at character " + std::to_string(at + 1) + " ";
+  sentence += what;
+  return {errc::bad_argument, std::move(sentence)};
+}
+
+// Reads "arm.q[3]" into its parts. A name is anything but '.', '[' and ']'. An error says where the text is no path.
+result read_path(std::string_view text, std::vector<field_path::part>& parts) {
+  parts.clear();
+  std::size_t at = 0;
+  while (at < text.size()) {
+    if (parts.size() >= 2 * max_depth) return bad_path(text, at, "it is deeper than a sample can be");
+    field_path::part& part = parts.emplace_back();
+    if (text[at] == '[') {
+      const char* end = text.data() + text.size();
+      const auto [behind, failed] = std::from_chars(text.data() + at + 1, end, part.index);
+      if (failed != std::errc() || behind == end || *behind != ']') return bad_path(text, at, "a [number] is expected");
+      part.element = true;
+      at = static_cast<std::size_t>(behind - text.data()) + 1;
+    } else {
+      if (parts.size() > 1 && text[at++] != '.') return bad_path(text, at - 1, "a '.' or '[' is expected");
+      const std::size_t end = std::min(text.find_first_of(".[]", at), text.size());
+      if (end == at) return bad_path(text, at, "a name is expected");
+      part.name = text.substr(at, end - at);
+      at = end;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 decoder::decoder(const type_description& type) : type_(type) {}
@@ -96,7 +129,7 @@ result decoder::walk(std::span<const std::byte> sample, const field_path& path, 
 
 result decoder::path(std::string_view text, field_path& made) const {
   field_path path;
-  if (result read = detail::read_path(text, path.parts_); !read) return read;
+  if (result read = read_path(text, path.parts_); !read) return read;
   path.text_ = text;
   if (result bound = codec_->bind(path.parts_, path.info_); !bound) return bound;
   made = std::move(path);
