@@ -6,6 +6,7 @@
 #include <future>
 #include <string>
 
+#include "orc/calls.h"
 #include "orc/directory.h"
 #include "support/call_peer.h"
 #include "support/call_peers.h"
@@ -259,6 +260,51 @@ TEST_CASE("calls: a participant waits for a handler that withdrew its own servic
   may_return = true;
   ended.get();
   CHECK(returned);
+}
+
+TEST_CASE("calls: a participant lets go of a handler that runs longer than its patience", "[integration][threads]") {
+  const auto threads = GENERATE(as<std::size_t>(), 0, 2);
+  const auto withdraws = GENERATE(false, true);
+  const broker_process address_broker;
+  std::atomic<bool> started{false};
+  std::atomic<bool> may_return{false};
+  std::atomic<bool> returned{false};
+  auto server = std::make_optional<orc::participant>(address_broker.options("server"));
+  auto service = orc::detail::serve_raw(
+      *server, service_name, {}, {},
+      [&](std::span<const std::byte>, orc::call_context& call, orc::detail::reply_writer& reply) {
+        started = true;
+        CHECK(wait_until([&] { return may_return.load(); }));
+        CHECK(call.cancelled());
+        CHECK_FALSE(call.feedback({}));
+        (void)reply.reserve(8);
+        returned = true;
+      },
+      {.threads = threads, .recorded = true}, 50ms);
+  orc::participant client(address_broker.options("client"));
+  auto call = client.call(service_name, bytes_of({}), ample);
+  CHECK(wait_until([&] { return started.load(); }));
+  if (withdraws)
+    CHECK_FALSE(orc::detail::withdraw(service, std::chrono::steady_clock::now() + 20ms));
+  else
+    orc::detail::leave_to_participant(std::move(service));
+  server.reset();
+  CHECK(call.get().code() == orc::call_errc::server_died);
+  CHECK_FALSE(returned);
+  may_return = true;
+  CHECK(wait_until([&] { return returned.load(); }));
+}
+
+TEST_CASE("calls: a service is withdrawn when its handler has returned", "[integration][threads]") {
+  call_server side;
+  orc::participant client(side.address_broker.options("client"));
+  auto held = client.call(service_name, bytes_of({.order = call_order::hold_anyway}), ample);
+  CHECK(wait_until([&] { return side.counts.started == 1; }));
+  for (int n = 0; n < 3; ++n) CHECK_FALSE(orc::detail::withdraw(side.service, std::chrono::steady_clock::now()));
+  side.counts.released = true;
+  CHECK(orc::detail::withdraw(side.service, std::chrono::steady_clock::now() + ample));
+  CHECK(held.get());
+  CHECK(orc::detail::withdraw(side.service, std::chrono::steady_clock::now()));
 }
 
 TEST_CASE("calls: a participant that waits for a broker ends while its channel is being set up",

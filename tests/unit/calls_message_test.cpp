@@ -66,6 +66,9 @@ TEST_CASE("calls message: types, errors and ids come back, and only whole", "[un
   CHECK(read->text == "text");
   CHECK(read->exception_type == "std::bad_alloc");
   CHECK(read_error(encode(call_error{.text = std::string(10'000, 'x')}))->text.size() == max_error_text);
+  std::string wide = "x";
+  while (wide.size() < 2 * max_error_text) wide += "\u00e9";  // two bytes each, at odd places
+  CHECK(read_error(encode(call_error{.text = wide}))->text == wide.substr(0, max_error_text - 1));
   const auto error_payload = encode(error);
   for (std::size_t size = 0; size < error_payload.size(); ++size)
     CHECK_FALSE(read_error(std::span(error_payload).first(size)));

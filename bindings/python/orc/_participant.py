@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import functools
 import threading
+import time
 import weakref
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Optional, Type, Union, overload
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Optional, Type, Union, overload
 
 import orc._native as _native
-from orc._calls import Calling, Calls, Platform
-from orc._directory import Directory, Watch
+from orc._calls import Calls
+from orc._calls.callbacks import Callbacks
+from orc._calls.calling import Calling
+from orc._directory import Directory
 from orc._errors import BadArgument, Error, NoBroker
 from orc._log import log_to_logging
 from orc._native import Message
-from orc._native_caller import NativeCaller
 from orc._parameters import Parameters, Tuning
 from orc._program import program_name
 from orc._type_description import TypeDescription
@@ -33,12 +35,10 @@ __all__ = ["Participant", "Message", "Publisher", "Subscriber"]
 
 Log = Callable[[str, str], object]
 
+_CALLBACKS_S = 0.5  # for callbacks that run still
+
 
 Directory._engine = _native.Directory
-
-
-def _open_watch(broker: str, topics: List[str]) -> Watch:
-    return Directory(broker).watch(topics)
 
 
 Transports = Union[str, Iterable[str]]
@@ -161,8 +161,8 @@ class Participant(_native.Participant):
         self._subscribers: Dict[str, weakref.WeakSet[Subscriber[Any]]] = {}
         self._codecs: Dict[str, Typed[Any]] = {}  # of the first registration that named a type
         self._lock = threading.Lock()
-        self._calls = Calls(self, Platform(_open_watch, _native.check_types), NativeCaller())
-        self._parameters = Parameters(self, self._calls, functools.partial(Directory, broker))
+        self._callbacks = Callbacks()
+        self._parameters = Parameters(self, Calls(self), functools.partial(Directory, broker))
 
     @overload
     def register_topic(
@@ -333,9 +333,8 @@ class Participant(_native.Participant):
         Handlers and callbacks that run still get half a second of them. Later calls raise Closed.
         """
         self._parameters.end()
-        self._calls.end()
         super().close()
-        self._calls.join()
+        self._callbacks.close(time.monotonic() + _CALLBACKS_S)
         self._parameters.join()
 
     def _remember(self, topic: str, codec: Optional[Typed[Any]]) -> None:

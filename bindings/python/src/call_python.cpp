@@ -7,6 +7,23 @@ void take_gil(PyThreadState* thread) {
   asm volatile("");  // no tail call: this frame ends the stack
 }
 
+PyThreadState* add_thread() {
+  (void)PyGILState_Ensure();
+  return PyThreadState_Get();
+}
+
+void remove_thread(PyThreadState* thread) {
+  PyEval_RestoreThread(thread);
+  PyGILState_Release(PyGILState_UNLOCKED);
+  asm volatile("");
+}
+
+PyObject* call_function(PyObject* function, PyObject* first, PyObject* second) {
+  PyObject* const result = PyObject_CallFunctionObjArgs(function, first, second, nullptr);
+  asm volatile("");  // no tail call: this frame ends the stack
+  return result;
+}
+
 PyObject* call_python(const char* module, const char* name, PyObject* arguments) {
   if (arguments == nullptr) return nullptr;
   PyObject* result = nullptr;

@@ -11,7 +11,16 @@ namespace orc::python {
 // PyEval_RestoreThread: takes the GIL again.
 void take_gil(PyThreadState* thread);
 
+// Makes a thread of ORC one of Python, and takes the GIL. Returns the thread's state.
+[[nodiscard]] PyThreadState* add_thread();
+
+// Takes the GIL, and ends with the state of add_thread(), without the GIL.
+void remove_thread(PyThreadState* thread);
+
 // Calls module.name(*arguments), which may run Python code. Null: it raised. Takes over `arguments`, a tuple.
 [[nodiscard]] PyObject* call_python(const char* module, const char* name, PyObject* arguments);
+
+// Calls function(first, second). Null: it raised.
+[[nodiscard]] PyObject* call_function(PyObject* function, PyObject* first, PyObject* second);
 
 }  // namespace orc::python

@@ -1,8 +1,10 @@
 // The extension orc._native: liborc for orc/__init__.py, which adds the parts that are simpler in Python.
 #include <nanobind/nanobind.h>
 
-#include "call.h"
-#include "call_ends.h"
+#include "calls/call_ends.h"
+#include "calls/offered_service.h"
+#include "calls/open_call.h"
+#include "calls/served_call.h"
 #include "directory.h"
 #include "errors.h"
 #include "interpreter.h"
@@ -65,7 +67,9 @@ NB_MODULE(_native, m) {
   orc::python::bind_publisher(m);
   orc::python::bind_subscriber(m);
   orc::python::bind_call_ends(m);
-  orc::python::bind_call(m);
+  orc::python::bind_open_call(m);
+  orc::python::bind_served_call(m);
+  orc::python::bind_offered_service(m);
   orc::python::bind_participant(m);
   orc::python::bind_directory(m);
   orc::python::bind_type_check(m);

@@ -7,7 +7,8 @@
 #include <algorithm>
 
 #include "buffers.h"
-#include "call.h"
+#include "calls/offered_service.h"
+#include "calls/open_call.h"
 #include "errors.h"
 #include "gil.h"
 #include "options.h"
@@ -217,6 +218,22 @@ void bind_participant(nb::module_& m) {
              double ends) { return start_call(*self.owner, service, request, reply, payload, ends); },
           nb::arg("service"), nb::arg("request"), nb::arg("reply"), nb::arg("payload"), nb::arg("ends"),
           "Starts a call that ends at `ends`, a time of time.monotonic().")
+      .def(
+          "_serve",
+          [](participant& self, const std::string& name, const detail::hashed_type& request,
+             const detail::hashed_type& reply, nb::object handler, bool takes_call, nb::handle threads,
+             nb::handle queue, bool replace_waiting, nb::handle max_clients, nb::handle interfaces,
+             nb::handle transports, bool recorded) {
+            service_options options =
+                to_service_options(threads, queue, replace_waiting, max_clients, interfaces, transports, recorded);
+            return offered_service_handle{offered_service::serve(
+                *self.owner, name, {request.type, reply.type, std::move(options)}, std::move(handler), takes_call)};
+          },
+          nb::arg("name"), nb::arg("request"), nb::arg("reply"), nb::arg("handler"), nb::arg("takes_call"),
+          nb::arg("threads"), nb::arg("queue"), nb::arg("replace_waiting"), nb::arg("max_clients"),
+          nb::arg("interfaces"), nb::arg("transports"), nb::arg("recorded"),
+          "handler: takes the request as bytes, and a ServedCall or None. Returns the reply as bytes, a tuple (code, "
+          "number, text, exception_type), or None after ServedCall.end_with.")
       .def(
           "_wait_for_service",
           [](participant& self, std::string_view service, double ends) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <system_error>
 
+#include "calls/offered_service.h"
 #include "errors.h"
 #include "gil.h"
 #include "interpreter.h"
@@ -74,6 +75,8 @@ session::~session() {
 void session::close() noexcept {
   if (!broker_) return;
   subscriptions_.clear();
+  const auto services = std::exchange(services_, {});
+  for (const auto& each : services) each->leave();
   auto ended = std::exchange(broker_, nullptr);
   if (log_sink::in_a_call()) {
     // Garbage collection ran in a log callback, perhaps on the thread for which the participant would wait.
@@ -83,6 +86,17 @@ void session::close() noexcept {
     without_gil([&]() noexcept { ended.reset(); });
     interpreter::closed();
   }
+  for (const auto& each : services) each->end();
+}
+
+void session::add(std::shared_ptr<offered_service> service) {
+  if (broker_) return services_.push_back(std::move(service));
+  service->end();
+  fail(errc::closed);
+}
+
+void session::remove(const offered_service& service) noexcept {
+  std::erase_if(services_, [&](const auto& each) { return each.get() == &service; });
 }
 
 const std::shared_ptr<orc::participant>& session::broker() const {

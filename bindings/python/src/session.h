@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "errors.h"
 #include "gil.h"
@@ -15,6 +16,8 @@
 #include "subscription.h"
 
 namespace orc::python {
+
+class offered_service;
 
 // The participant and its handles own it together, so a publisher works as long as it is kept.
 class session {
@@ -50,6 +53,11 @@ class session {
   // Withdraws a request, and lets go of its object: a program may request any number of topics, one after the other.
   [[nodiscard]] result release(const std::string& topic);
 
+  // Services that the program offers. add() raises Closed.
+  void add(std::shared_ptr<offered_service> service);
+  void remove(const offered_service& service) noexcept;
+  [[nodiscard]] const std::vector<std::shared_ptr<offered_service>>& services() const noexcept { return services_; }
+
   // Runs a set-up call, which waits for the address broker, on a thread of its own, so that Ctrl-C ends the wait. The
   // call then goes on, and its declaration stays.
   using set_up = std::function<result(orc::participant&)>;
@@ -63,6 +71,7 @@ class session {
   std::shared_ptr<log_sink> sink_;
   std::shared_ptr<orc::participant> broker_;
   std::map<std::string, std::shared_ptr<subscription>, std::less<>> subscriptions_;
+  std::vector<std::shared_ptr<offered_service>> services_;
 };
 
 }  // namespace orc::python

@@ -1,5 +1,6 @@
 #include "session_ref.h"
 
+#include "calls/offered_service.h"
 #include "session.h"
 
 namespace orc::python {
@@ -8,12 +9,19 @@ namespace {
 
 int traverse(PyObject* self, visitproc visit, void* arg) noexcept {
   Py_VISIT(Py_TYPE(self));
-  if (nb::inst_ready(self)) Py_VISIT(nb::inst_ptr<session>(self)->sink().callable());
+  if (!nb::inst_ready(self)) return 0;
+  const session& of = *nb::inst_ptr<session>(self);
+  Py_VISIT(of.sink().callable());
+  for (const auto& each : of.services()) Py_VISIT(each->handler().function());
   return 0;
 }
 
 int clear(PyObject* self) noexcept {
-  if (nb::inst_ready(self)) nb::inst_ptr<session>(self)->sink().clear();
+  if (!nb::inst_ready(self)) return 0;
+  const session& of = *nb::inst_ptr<session>(self);
+  of.sink().clear();
+  const auto services = of.services();  // what they drop may change the list
+  for (const auto& each : services) each->handler().clear();
   return 0;
 }
 

@@ -7,9 +7,9 @@ from typing import Any, Iterator, Optional
 
 import pytest
 
+import call_messages as message
+from call_messages import CallMessage, CallTypes, Kind
 from calls_fixtures import SERVICE, Sides
-from orc._calls import message
-from orc._calls.message import CallMessage, CallTypes, Kind
 from orc._calls.values import JSON
 from orc._type_description import TypeDescription
 from support import wait_until

@@ -11,9 +11,9 @@ from typing import Any, Callable, Dict, Iterator, List
 
 import pytest
 
+import call_messages as message
+from call_messages import Kind
 from calls_fixtures import AMPLE_S, SERVICE, Sides
-from orc._calls import message
-from orc._calls.message import Kind
 from orc._calls.values import JSON
 from support import wait_until
 from test_calls_crosswise import ECHO, FAIL, THROW, Peer, order, peer

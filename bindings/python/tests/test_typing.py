@@ -227,10 +227,11 @@ WRONG = {
 # nanobind's types have a metaclass, and its objects an __init__, that are nobody's business; buffers show a method
 # from Python 3.12 on. Of what is generic, the stubs say Generic. Its functions are no Python functions.
 NANOBIND = (
-    *("check_types", "lock_memory", "monotonic_ns"),
-    *("Call", "CallEnds", "CallType"),
+    *("check_types", "failed_call", "lock_memory", "monotonic_ns"),
+    *("Call", "CallEnds", "CallType", "OfferedService", "ServedCall"),
     *("Participant", "Directory", "Loan", "Message", "Publisher", "Session", "Subscriber", "Watch"),
     *(f"{name}.__init__" for name in ("Call", "Loan", "Message", "Publisher", "Session", "Watch")),
+    *(f"{name}.__init__" for name in ("OfferedService", "ServedCall")),
     "Message.__buffer__",
     *(f"{name}.__class_getitem__" for name in ("Message", "Publisher", "Subscriber")),
 )

@@ -32,6 +32,7 @@
 // calls open to max_called_services services. bad_name: the name is too long. closed, forked: as in request_topic.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <span>
@@ -77,9 +78,12 @@ struct call_type {
   }
 };
 
+// `patience`: how long the end of the participant waits for handlers that run. It lets go of the others: their replies
+// are dropped, and what they refer to must stay.
 [[nodiscard]] ORC_API service serve_raw(orc::participant& by, std::string_view name, const type_description& request,
                                         const type_description& reply, raw_handler handler,
-                                        const service_options& options);
+                                        const service_options& options,
+                                        std::chrono::nanoseconds patience = std::chrono::nanoseconds::max());
 
 template <class Reply>
 void write_reply(const Reply& reply, reply_writer& to) {
@@ -90,7 +94,8 @@ void write_reply(const Reply& reply, reply_writer& to) {
   } else {
     const std::size_t size = type_traits<Reply>::encoded_size(reply);
     std::byte* const at = to.reserve(size);
-    if (at != nullptr && !type_traits<Reply>::encode(reply, std::span(at, size))) to.reject(call_errc::bad_reply);
+    if (at != nullptr && !type_traits<Reply>::encode(reply, std::span(at, size)))
+      to.reject({.code = call_errc::bad_reply});
   }
 }
 
@@ -108,7 +113,7 @@ service participant::serve(std::string_view name, Handler handler, const service
                                      detail::reply_writer& to) mutable {
         typename detail::view_of<Request>::type request;
         if (const errc opened = detail::open_view(request, bytes); opened != errc::ok) {
-          to.reject(opened == errc::no_memory ? call_errc::no_memory : call_errc::bad_request);
+          to.reject({.code = opened == errc::no_memory ? call_errc::no_memory : call_errc::bad_request});
           return;
         }
         const Reply reply = handler(*request.get(), context);

@@ -85,12 +85,24 @@ std::string_view describe(call_errc code) noexcept {
 namespace detail {
 
 service serve_raw(orc::participant& by, std::string_view name, const type_description& request,
-                  const type_description& reply, raw_handler handler, const service_options& options) {
+                  const type_description& reply, raw_handler handler, const service_options& options,
+                  std::chrono::nanoseconds patience) {
   const auto component = calls_component::of(by);
   if (!component) return {nullptr, components::why_none(by)};
   result made;
-  auto core = component->serve(by.resolve(name), {request, reply}, std::move(handler), options, made);
+  auto core = component->serve(by.resolve(name), {request, reply}, std::move(handler), options, patience, made);
   return {std::move(core), std::move(made)};
+}
+
+bool withdraw(service& of, monotonic::time_point until) noexcept {
+  return !of.core_ || of.core_->generation() != fork_generation() || of.core_->leave_owner(until);
+}
+
+void leave_to_participant(service&& of) noexcept {
+  if (of.core_ && of.core_->generation() == fork_generation())
+    of.core_.reset();
+  else
+    of.withdraw();
 }
 
 }  // namespace detail
@@ -136,7 +148,7 @@ void service::withdraw() noexcept {
     static_cast<void>(new std::shared_ptr<detail::service_core>(std::move(core_)));
     return;
   }
-  core_->withdraw();
+  (void)core_->leave_owner(monotonic::time_point::max());
   core_.reset();
 }
 

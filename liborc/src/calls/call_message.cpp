@@ -155,10 +155,16 @@ std::optional<call_types> read_types(std::span<const std::byte> payload) {
   return types;
 }
 
+std::string_view cut(std::string_view text, std::size_t most) noexcept {
+  if (text.size() <= most) return text;
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
+  return text.substr(0, most);
+}
+
 std::vector<std::byte> encode(const call_error& error) {
   writer to;
-  const auto type = std::string_view(error.exception_type).substr(0, max_exception_type);
-  const auto text = std::string_view(error.text).substr(0, max_error_text);
+  const auto type = cut(error.exception_type, max_exception_type);
+  const auto text = cut(error.text, max_error_text);
   to.put(static_cast<std::uint8_t>(error.code));
   to.put(static_cast<std::uint8_t>(type.size()));
   to.put(static_cast<std::uint16_t>(text.size()));

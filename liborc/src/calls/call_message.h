@@ -76,6 +76,8 @@ struct call_types {
 // Payload of error and refused. Longer texts are cut.
 inline constexpr std::size_t max_error_text = 4096;
 inline constexpr std::size_t max_exception_type = 255;
+// At most so many bytes of a text in UTF-8: whole characters.
+[[nodiscard]] std::string_view cut(std::string_view text, std::size_t most) noexcept;
 [[nodiscard]] std::vector<std::byte> encode(const call_error& error);
 [[nodiscard]] std::optional<call_error> read_error(std::span<const std::byte> payload);
 

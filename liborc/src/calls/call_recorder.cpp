@@ -30,8 +30,8 @@ namespace {
     return {.code = is_late ? call_errc::deadline_exceeded : call_errc::cancelled};
   return {.code = error.code,
           .number = error.number,
-          .text = error.text.substr(0, max_error_text),
-          .exception_type = error.exception_type.substr(0, max_exception_type)};
+          .text = std::string(cut(error.text, max_error_text)),
+          .exception_type = std::string(cut(error.exception_type, max_exception_type))};
 }
 
 }  // namespace

@@ -74,11 +74,12 @@ void calls_component::end() noexcept {
     wake_watch();
   }
   finish(watch_);
-  for (const auto& [name, service] : services) {
-    std::thread own = service->stop();
-    finish(own);
+  const auto begun = monotonic::now();
+  for (const auto& [name, service] : services) service->end(begun);
+  for (leaving& each : left) {
+    each.of->end(begun);
+    each.of->finish(each.thread);
   }
-  for (leaving& each : left) finish(each.thread);
   for (const auto& [name, channel] : channels) channel->stop();
   for (const auto& channel : closing) channel->stop();
 }
@@ -127,15 +128,16 @@ bool calls_component::close_unused() {
 // ---- services ----
 
 std::shared_ptr<service_core> calls_component::serve(std::string_view name, call_types types, raw_handler handler,
-                                                     const service_options& options, result& made) {
+                                                     const service_options& options, std::chrono::nanoseconds patience,
+                                                     result& made) {
   if (made = check_name(name); !made) return nullptr;
   if (made = check_options(options); !made) return nullptr;
   if (participant_.broker_endpoint() == "none") {
     made = {errc::bad_argument, "a service needs a broker, and this participant uses none"};
     return nullptr;
   }
-  auto core =
-      std::make_shared<service_core>(participant_, std::string(name), std::move(types), std::move(handler), options);
+  auto core = std::make_shared<service_core>(participant_, std::string(name), std::move(types), std::move(handler),
+                                             options, patience);
   {
     const std::lock_guard lock(mutex_);
     if (ended_) {
@@ -146,14 +148,16 @@ std::shared_ptr<service_core> calls_component::serve(std::string_view name, call
       made = errc::no_descriptors;
       return nullptr;
     }
+    leaving_.reserve(services_.size() + leaving_.size() + 1);  // withdraw() needs no memory
     if (!services_.emplace(name, core).second) {
       made = {errc::name_taken, "this participant serves " + std::string(name) + " already"};
       return nullptr;
     }
   }
-  core->set_owner([owner = weak_from_this(), service = std::weak_ptr(core)] {
+  core->set_owner([owner = weak_from_this(), service = std::weak_ptr(core)](monotonic::time_point until) {
     const auto by = owner.lock();
-    if (const auto self = service.lock(); by && self) by->withdraw(self);
+    const auto self = service.lock();
+    return !by || !self || by->withdraw(self, until);
   });
   made = core->start();
   {
@@ -171,32 +175,39 @@ std::shared_ptr<service_core> calls_component::serve(std::string_view name, call
     }
     services_.erase(std::string(name));
   }
-  if (core->is_started()) (void)core->stop();
+  if (core->is_started()) {
+    core->begin_stop();
+    (void)core->join();
+  }
   return nullptr;
 }
 
-void calls_component::withdraw(const std::shared_ptr<service_core>& service) noexcept {
+bool calls_component::withdraw(const std::shared_ptr<service_core>& service, monotonic::time_point until) noexcept {
+  const auto leaves = [&](const leaving& each) { return each.of == service; };
   {
     const std::lock_guard lock(mutex_);
     const auto found = services_.find(service->name());
-    if (found == services_.end() || found->second != service) return;  // end() withdraws it
-    services_.erase(found);
-    ++services_changed_;
-    wake_watch();
+    if (found != services_.end() && found->second == service) {
+      services_.erase(found);
+      ++services_changed_;
+      wake_watch();
+      leaving_.push_back({.of = service});
+    } else if (std::ranges::none_of(leaving_, leaves)) {
+      return true;  // it was withdrawn, or end() does it
+    }
   }
   join_leaving();
-  std::thread own = service->stop();
-  if (!own.joinable()) return;
-  try {
-    const std::lock_guard lock(mutex_);
-    if (!ended_) {
-      leaving_.reserve(leaving_.size() + 1);
-      leaving_.push_back({std::move(own), service});
-    }
-  } catch (const std::bad_alloc&) {
-    // It is let go, and end() does not wait for it.
-  }
+  service->begin_stop();
+  if (!service->wait_for_handlers(until)) return false;
+  std::thread own = service->join();
+  const std::lock_guard lock(mutex_);
+  const auto at = std::ranges::find_if(leaving_, leaves);
+  if (own.joinable() && at != leaving_.end())
+    at->thread = std::move(own);
+  else if (at != leaving_.end() && !at->thread.joinable())
+    leaving_.erase(at);
   finish(own);
+  return true;
 }
 
 // Those that only this list still refers to have ended.

@@ -1,6 +1,7 @@
 // Services and calls of one participant.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -37,8 +38,10 @@ class calls_component : public participant_component, public std::enable_shared_
                                                         call_error& why_not);
   // Offers a service. Null: see `made`.
   [[nodiscard]] std::shared_ptr<service_core> serve(std::string_view name, call_types types, raw_handler handler,
-                                                    const service_options& options, result& made);
-  void withdraw(const std::shared_ptr<service_core>& service) noexcept;
+                                                    const service_options& options, std::chrono::nanoseconds patience,
+                                                    result& made);
+  // Withdraws it, unless that was done. False: a handler runs at `until`, so call it again.
+  bool withdraw(const std::shared_ptr<service_core>& service, monotonic::time_point until) noexcept;
 
  private:
   [[nodiscard]] bool close_unused();  // needs the lock
@@ -60,10 +63,11 @@ class calls_component : public participant_component, public std::enable_shared_
   std::vector<std::shared_ptr<client_channel>> closing_;
   std::map<std::string, std::shared_ptr<service_core>, std::less<>> services_;
   std::uint64_t services_changed_ = 0;
-  // Threads whose handler withdrew its service. They use the participant until they end.
+  // Services that are being withdrawn. One that its own handler withdrew has that thread, which uses the participant
+  // until it ends.
   struct leaving {
-    std::thread thread;
     std::shared_ptr<service_core> of;
+    std::thread thread = {};
   };
   std::vector<leaving> leaving_;
   std::thread watch_;

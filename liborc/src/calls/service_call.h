@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -33,7 +34,7 @@ class service_call : public reply_writer {
 
   [[nodiscard]] std::byte* reserve(std::size_t size) override;
   [[nodiscard]] bool reserved() const noexcept override { return small_size_ != 0 || large_ || no_memory; }
-  void reject(call_errc why) override { error = {.code = why}; }
+  void reject(call_error why) override { error = std::move(why); }
 
   const std::shared_ptr<service_client> client;
   const std::uint64_t id;

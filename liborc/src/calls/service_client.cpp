@@ -222,7 +222,7 @@ bool service_client::send(call_kind kind, std::uint64_t id, std::span<const std:
 }
 
 bool service_client::send_feedback(service_call& call, std::span<const std::byte> bytes) {
-  if (service_.is_inline()) drain();
+  if (is_receiving()) drain();
   const std::lock_guard lock(mutex_);
   if (call.feedback_is_on_its_way) {
     call.next_feedback.emplace(bytes.begin(), bytes.end());
@@ -269,8 +269,12 @@ void service_client::refuse(const service_call& call, const call_error& why) {
   if (service_.recorder() != nullptr) service_.recorder()->record(call, why, {});
 }
 
+bool service_client::is_receiving() const noexcept {
+  return service_.is_inline() && std::this_thread::get_id() == self_;
+}
+
 bool service_client::is_cancelled(service_call& call) noexcept {
-  if (service_.is_inline() && !call.cancelled) drain();
+  if (is_receiving() && !call.cancelled) drain();
   return call.cancelled || call.abandoned || service_.is_stopping() || monotonic::now() >= call.deadline ||
          !is_connected();
 }

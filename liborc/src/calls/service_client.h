@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "calls/call_message.h"
@@ -30,9 +31,9 @@ class service_client : public std::enable_shared_from_this<service_client> {
   service_client& operator=(const service_client&) = delete;
 
   void start();
-  // Ends it, from any thread. finish_thread() then waits for its thread; if this is the thread itself, it returns it.
+  // Ends it, from any thread. Its thread, which the caller waits for, ends when the handler that it runs has returned.
   void end() noexcept;
-  std::thread finish_thread() noexcept;
+  [[nodiscard]] std::thread take_thread() noexcept { return std::move(thread_); }
 
   // ---- any thread ----
   [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
@@ -86,6 +87,8 @@ class service_client : public std::enable_shared_from_this<service_client> {
   void follow_link();
   void drop_calls(const call_error& why);
   void run_waiting();
+  // Whether this is the thread, which runs the handlers, too.
+  [[nodiscard]] bool is_receiving() const noexcept;
   bool send(call_kind kind, std::uint64_t id, std::span<const std::byte> payload = {}) noexcept;
 
   service_core& service_;
@@ -107,6 +110,7 @@ class service_client : public std::enable_shared_from_this<service_client> {
   orc::publisher replies_;
 
   // ---- this thread's ----
+  std::thread::id self_;
   bool connected_ = false;
   bool greeted_ = false;  // hello came over the link that is up
   bool fresh_ = true;     // the last look found nothing more

@@ -34,11 +34,6 @@ void service_client::start() {
   thread_ = start_quiet([self = shared_from_this(), service = service_.shared_from_this()] { self->run(); });
 }
 
-std::thread service_client::finish_thread() noexcept {
-  if (join_other(thread_)) return {};
-  return std::move(thread_);
-}
-
 void service_client::end() noexcept {
   stopping_ = true;
   service_.wake();                                                      // it may wait for the turn
@@ -51,6 +46,7 @@ bool service_client::is_connected() const noexcept {
 }
 
 void service_client::run() noexcept {
+  self_ = std::this_thread::get_id();
   try {
     if (set_up()) {
       while (!stopping_) {
@@ -66,8 +62,10 @@ void service_client::run() noexcept {
   } catch (const std::bad_alloc&) {
     // Without memory for its calls the client is let go: its link ends.
   }
-  (void)service_.of().release_topic(call_topic(service_.name(), id_));
-  (void)service_.of().unregister_topic(reply_topic(service_.name(), id_));
+  if (!service_.has_let_go()) {
+    (void)service_.of().release_topic(call_topic(service_.name(), id_));
+    (void)service_.of().unregister_topic(reply_topic(service_.name(), id_));
+  }
   ended_.store(true, std::memory_order_release);
 }
 

@@ -45,12 +45,13 @@ constexpr auto between_figures = std::chrono::seconds(1);
 }  // namespace
 
 service_core::service_core(orc::participant& by, std::string name, call_types types, raw_handler handler,
-                           service_options options)
+                           service_options options, std::chrono::nanoseconds patience)
     : participant_(by),
       name_(std::move(name)),
       types_(std::move(types)),
       handler_(std::move(handler)),
       options_(std::move(options)),
+      patience_(patience),
       instance_(random_number()),
       reply_hash_(hash_of(types_.reply)),
       generation_(fork_generation()),
@@ -75,15 +76,16 @@ result service_core::start() {
     for (std::size_t n = 0; n < options_.threads; ++n)
       threads_.push_back(start_quiet([self = shared_from_this()] { self->work(); }));
   } catch (const std::system_error& problem) {
-    (void)stop();
+    begin_stop();
+    (void)join();
     return {errc::system_error, "cannot start the threads of service " + name_ + ": " + problem.what()};
   }
   started_.store(true, std::memory_order_release);
   return made;
 }
 
-std::thread service_core::stop() noexcept {
-  stopping_ = true;
+void service_core::begin_stop() noexcept {
+  if (stopping_.exchange(true)) return;
   (void)participant_.unregister_topic(name_);
   decltype(clients_) ending;
   {
@@ -92,20 +94,89 @@ std::thread service_core::stop() noexcept {
   }
   for (const auto& [id, client] : ending) client->end();
   wake();
-  std::thread own;
-  for (std::thread& thread : threads_) {
-    if (!join_other(thread)) own = std::move(thread);
+  const std::lock_guard lock(clients_mutex_);
+  leaving_.swap(ending);
+}
+
+bool service_core::runs_for_others() const noexcept {
+  for (const running* each = handlers_; each != nullptr; each = each->next) {
+    if (each->thread != std::this_thread::get_id()) return true;
   }
-  for (const auto& [id, client] : ending) {
-    if (std::thread thread = client->finish_thread(); thread.joinable()) own = std::move(thread);
+  return false;
+}
+
+bool service_core::wait_for_handlers(monotonic::time_point until) noexcept {
+  std::unique_lock lock(handlers_mutex_);
+  const auto all_returned = [&] { return !runs_for_others(); };
+  if (until != monotonic::time_point::max()) return returned_.wait_until(lock, until, all_returned);
+  returned_.wait(lock, all_returned);
+  return true;
+}
+
+void service_core::finish(std::thread& thread) noexcept {
+  bool is_let_go = false;
+  {
+    const std::lock_guard lock(handlers_mutex_);
+    for (const running* each = handlers_; each != nullptr; each = each->next)
+      is_let_go = is_let_go || (has_let_go_ && each->thread == thread.get_id());
+  }
+  if (is_let_go)
+    thread.detach();
+  else
+    detail::finish(thread);
+}
+
+std::thread service_core::join() noexcept {
+  decltype(threads_) threads;
+  decltype(leaving_) clients;
+  {
+    const std::lock_guard lock(clients_mutex_);
+    threads.swap(threads_);
+    clients.swap(leaving_);
+  }
+  std::thread own;
+  const auto wait_for = [&](std::thread& thread) {
+    if (thread.get_id() == std::this_thread::get_id())
+      own = std::move(thread);
+    else
+      finish(thread);
+  };
+  for (std::thread& thread : threads) wait_for(thread);
+  for (const auto& [id, client] : clients) {
+    std::thread thread = client->take_thread();
+    wait_for(thread);
   }
   if (recorder_) recorder_->stop();
-  if (!own.joinable()) handler_ = nullptr;  // what it refers to may be gone from now on
+  if (!own.joinable() && !has_let_go_) handler_ = nullptr;  // what it refers to may be gone from now on
   return own;
 }
 
-void service_core::withdraw() noexcept {
-  if (withdraw_) withdraw_();
+void service_core::end(monotonic::time_point begun) noexcept {
+  begin_stop();
+  const bool is_long = patience_ > monotonic::time_point::max() - begun;
+  (void)wait_for_handlers(is_long ? monotonic::time_point::max() : begun + patience_);
+  {
+    const std::lock_guard lock(handlers_mutex_);
+    has_let_go_ = handlers_ != nullptr;
+  }
+  std::thread own = join();
+  finish(own);
+}
+
+bool service_core::leave_owner(monotonic::time_point until) noexcept { return !withdraw_ || withdraw_(until); }
+
+service_core::running::running(service_core& in) noexcept : of(in) {
+  const std::lock_guard lock(of.handlers_mutex_);
+  next = of.handlers_;
+  of.handlers_ = this;
+}
+
+service_core::running::~running() {
+  const std::lock_guard lock(of.handlers_mutex_);
+  running** at = &of.handlers_;
+  while (*at != this) at = &(*at)->next;
+  *at = next;
+  if (of.is_stopping()) of.returned_.notify_all();
 }
 
 // ---- clients ----
@@ -177,7 +248,8 @@ void service_core::look_after() {
     });
   }
   for (const auto& client : ended) {
-    (void)client->finish_thread();
+    std::thread thread = client->take_thread();
+    detail::finish(thread);
     if (const auto successor = client->successor(); successor && client->is_listed())
       come(client->id(), *successor);
     else if (client->wants_again())
@@ -328,11 +400,21 @@ void service_core::work() noexcept {
 }
 
 void service_core::run(service_call& call, monotonic::time_point now, client_was client) {
-  // The client knows already, or cannot be reached.
-  if (now >= call.deadline || call.cancelled || call.abandoned || is_stopping() ||
-      (client != client_was::heard && !call.client->is_connected()))
-    return call.client->refuse(call, too_late());
-  if (recorder_) call.started_ns = call_recorder::now_ns();
+  {
+    const running runs(*this);
+    // The client knows already, or cannot be reached.
+    if (now >= call.deadline || call.cancelled || call.abandoned || is_stopping() ||
+        (client != client_was::heard && !call.client->is_connected()))
+      return call.client->refuse(call, too_late());
+    if (recorder_) call.started_ns = call_recorder::now_ns();
+    run_handler(call);
+  }
+  ++calls_;
+  if (call.error) ++failed_;
+  call.client->finish(call);
+}
+
+void service_core::run_handler(service_call& call) {
   call_context context(call);
   try {
     handler_(call.request(), context, call);
@@ -345,9 +427,6 @@ void service_core::run(service_call& call, monotonic::time_point now, client_was
                             .text = "the handler threw something that is no std::exception",
                             .exception_type = type != nullptr ? demangled(*type) : std::string()};
   }
-  ++calls_;
-  if (call.error) ++failed_;
-  call.client->finish(call);
 }
 
 service_figures service_core::figures() const {

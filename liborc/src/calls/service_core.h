@@ -2,6 +2,8 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <functional>
 #include <list>
 #include <map>
@@ -28,19 +30,31 @@ class service_client;
 // Any thread.
 class service_core : public std::enable_shared_from_this<service_core> {
  public:
-  service_core(orc::participant& by, std::string name, call_types types, raw_handler handler, service_options options);
+  // `patience`: serve_raw's.
+  service_core(orc::participant& by, std::string name, call_types types, raw_handler handler, service_options options,
+               std::chrono::nanoseconds patience);
   ~service_core();
   service_core(const service_core&) = delete;
   service_core& operator=(const service_core&) = delete;
 
   // Registers the service's own topic, and starts the threads.
   [[nodiscard]] result start();
-  // Withdraws the service, and waits for its threads. If this is one of them, in a handler, returns it. Once.
-  std::thread stop() noexcept;
-  // The same for a service that may have been withdrawn already.
-  void withdraw() noexcept;
-  // How the owner withdraws it.
-  void set_owner(std::function<void()> withdraw) { withdraw_ = std::move(withdraw); }
+  // Withdraws the service, in three steps, which may be repeated. No handler starts after the first one.
+  void begin_stop() noexcept;
+  // Waits until no handler runs but one of this thread. False: one runs still.
+  [[nodiscard]] bool wait_for_handlers(monotonic::time_point until) noexcept;
+  // Waits for the threads. If this is one of them, in a handler, returns it.
+  [[nodiscard]] std::thread join() noexcept;
+  // All three, when the participant ends. Handlers that run after `begun` and the patience are let go, with their
+  // threads, as is one of this thread: they no longer use the participant.
+  void end(monotonic::time_point begun) noexcept;
+  [[nodiscard]] bool has_let_go() const noexcept { return has_let_go_; }
+  // Waits for a thread that join() returned, unless it was let go.
+  void finish(std::thread& thread) noexcept;
+  // Asks the owner to withdraw it, if that has not been done yet. False: a handler runs at `until`.
+  bool leave_owner(monotonic::time_point until) noexcept;
+  // How the owner does that.
+  void set_owner(std::function<bool(monotonic::time_point)> withdraw) { withdraw_ = std::move(withdraw); }
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] const service_options& options() const noexcept { return options_; }
@@ -107,8 +121,23 @@ class service_core : public std::enable_shared_from_this<service_core> {
   void count_dropped() noexcept { ++dropped_; }
 
  private:
+  // A handler that runs, on the stack of its thread.
+  class running {
+   public:
+    explicit running(service_core& in) noexcept;
+    ~running();
+    running(const running&) = delete;
+    running& operator=(const running&) = delete;
+
+    service_core& of;
+    const std::thread::id thread = std::this_thread::get_id();
+    running* next;
+  };
+
+  void run_handler(service_call& call);
   void work() noexcept;
-  void pass_turn() noexcept;  // needs the lock of the queue
+  void pass_turn() noexcept;                            // needs the lock of the queue
+  [[nodiscard]] bool runs_for_others() const noexcept;  // needs the lock of the handlers
   // These need the lock of the clients, or take it.
   [[nodiscard]] bool has_place(const publication_state& publication, bool refused) const;
   void end_silent();
@@ -119,14 +148,15 @@ class service_core : public std::enable_shared_from_this<service_core> {
   const std::string name_;
   const call_types types_;
   raw_handler handler_;
-  std::function<void()> withdraw_;
+  std::function<bool(monotonic::time_point)> withdraw_;
   const service_options options_;
+  const std::chrono::nanoseconds patience_;
   const std::uint64_t instance_;
   const std::uint64_t reply_hash_;
   const unsigned generation_;
   std::atomic<bool> started_{false};
   std::atomic<bool> stopping_{false};
-  std::vector<std::thread> threads_;
+  std::atomic<bool> has_let_go_{false};
   const std::unique_ptr<call_recorder> recorder_;
   orc::publisher figures_;
   service_figures published_;
@@ -140,8 +170,14 @@ class service_core : public std::enable_shared_from_this<service_core> {
 
   mutable std::mutex clients_mutex_;
   std::map<std::uint64_t, std::shared_ptr<service_client>> clients_;
-  bool turned_away_ = false;  // a client, without telling it
+  std::vector<std::thread> threads_;  // of the pool
+  decltype(clients_) leaving_;        // when it stops
+  bool turned_away_ = false;          // a client, without telling it
   monotonic::time_point ask_again_at_;
+
+  mutable std::mutex handlers_mutex_;
+  std::condition_variable returned_;
+  running* handlers_ = nullptr;
 
   std::atomic<std::uint64_t> calls_{0};
   std::atomic<std::uint64_t> failed_{0};

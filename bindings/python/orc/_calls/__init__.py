@@ -1,20 +1,17 @@
 """Services: a program offers a function under a name, and others call it (schemas/PROTOCOL.md, "Calls").
 
-The serving end, on participants, topics and watches; liborc has the calling end. liborc/doc/design/calls.md has the
-why; the names here are those of C++ (liborc/src/calls).
+Encodes and decodes values for liborc/src/calls, which bindings/python/src/calls binds. liborc/doc/design/calls.md has
+the why.
 """
 
 from __future__ import annotations
 
-from .calling import Calling
-from .component import Calls
+from .component import Calls  # for _parameters
 from .context import CallClient, CallContext
 from .description import ServiceDescription, find_services
 from .errors import CallErrc, CallError
 from .future import CallFuture
-from .platform import Platform
-from .service import Service
-from .service_core import ServiceFigures
+from .service import Service, ServiceFigures
 
 __all__ = [
     "CallClient",
@@ -22,9 +19,7 @@ __all__ = [
     "CallErrc",
     "CallError",
     "CallFuture",
-    "Calling",
     "Calls",
-    "Platform",
     "Service",
     "ServiceDescription",
     "ServiceFigures",

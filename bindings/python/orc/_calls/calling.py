@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any, Callable, Iterable, Type, TypeVar, Union, overload
 
+import orc._native as _native
+
+from .._errors import BadArgument, Error
 from .._typed import Typed
-from .component import Calls, options_of
+from .callbacks import Callbacks
+from .errors import CallErrc
 from .future import CallFuture
+from .handler import runner, takes_call
 from .service import Service
+from .values import codec_for, codec_of, reply_codec, seconds
 
 V = TypeVar("V")
+
+_LONGEST_S = 24 * 3600.0
 
 
 class Calling:
     """Mix-in of a participant. A class over the extension's types takes the functions instead."""
 
-    _calls: Calls
+    _callbacks: Callbacks
 
     def serve(
         self: Any,
@@ -56,10 +65,23 @@ class Calling:
         without a broker it returns a service that is offered when one answers. Raises NameTaken, BadName, BadArgument,
         TypeError and the other errors of register_topic.
         """
-        given = () if transports is None else transports
-        options = options_of(threads, queue, replace_waiting, max_clients, interfaces, given, recorded)
-        calls: Calls = self._calls
-        return calls.serve(name, handler, request, reply, options, self.broker_endpoint)
+        with_call = takes_call(handler)
+        takes, gives = codec_of(request), codec_of(reply)
+        made = self._serve(
+            name,
+            _native_type(takes),
+            _native_type(gives),
+            runner(str(name), handler, takes, gives),
+            with_call,
+            threads,
+            queue,
+            replace_waiting,
+            max_clients,
+            interfaces,
+            () if transports is None else transports,
+            recorded,
+        )
+        return Service(made)
 
     @overload
     def call(
@@ -83,8 +105,20 @@ class Calling:
         open; a participant calls at most 256 services, and closes a connection that is not used for 30 s. Failures come
         with CallFuture.result. Raises TypeError.
         """
-        calls: Calls = self._calls
-        return calls.call(self, name, request, deadline, reply, type)
+        if isinstance(deadline, bool) or not isinstance(deadline, (int, float)):
+            raise TypeError(f"a deadline is a number of seconds, not {deadline.__class__.__name__}")
+        ends = time.monotonic() + deadline
+        sent = codec_for(request) if type is None else codec_of(type)
+        expected = reply_codec(reply, sent)
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a service is a str, not {name.__class__.__name__}")
+        try:
+            if not 0 < deadline <= _LONGEST_S:
+                raise BadArgument("a deadline is above 0 and at most 24 hours")
+            call = self._start_call(name, _native_type(sent), _native_type(expected), sent.encode(request), ends)
+        except Error as error:
+            call = _native.failed_call(_CODES.get(error.code, CallErrc.bad_argument), str(error))
+        return CallFuture(self, call, expected)
 
     def wait_for_service(self: Any, name: str, timeout: float) -> None:
         """Waits until the service has answered through its own links, at most `timeout` seconds.
@@ -92,4 +126,19 @@ class Calling:
         Raises TimedOut, whose text says why, Refused (by the service, or there are 256 connections), BadName,
         BadArgument, Closed, Forked.
         """
-        self._calls.wait_for_service(self, name, timeout)
+        self._wait_for_service(name, time.monotonic() + seconds("timeout", timeout, 0, _LONGEST_S))
+
+
+def _native_type(codec: Typed[Any]) -> Any:
+    """Returns the codec's description as C++ wants it, which is made once."""
+    made = codec.native_type
+    if made is None:
+        made = codec.native_type = _native.CallType(codec.description)
+    return made
+
+
+_CODES = {
+    "closed": CallErrc.closed,
+    "forked": CallErrc.forked,
+    "no_memory": CallErrc.no_memory,
+}

@@ -10,7 +10,7 @@ from .errors import CallErrc, CallError
 from .values import codec_for, codec_of
 
 if TYPE_CHECKING:
-    from .service_call import ServiceCall
+    from orc._native import ServedCall
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class CallClient:
 class CallContext:
     """A call that is being served. Any thread may call. After the handler has returned it does nothing."""
 
-    def __init__(self, call: ServiceCall) -> None:
+    def __init__(self, call: ServedCall) -> None:
         self._call = call
 
     @property
@@ -39,7 +39,7 @@ class CallContext:
     @property
     def client(self) -> CallClient:
         """Who calls."""
-        return self._call.client.identity
+        return CallClient(*self._call.client)
 
     def cancelled(self) -> bool:
         """Returns whether no client waits for the reply any more.
@@ -47,7 +47,7 @@ class CallContext:
         The client cancelled the call or is gone, the deadline has passed, or the service is being withdrawn. A handler
         that takes long looks here and returns. Never waits.
         """
-        return self._call.client.is_cancelled(self._call)
+        return self._call.cancelled()
 
     def feedback(self, value: Any, type: Any = None) -> bool:
         """Sends feedback before the reply: bytes, a JSON value, or a value of a typed topic's type.
@@ -58,7 +58,7 @@ class CallContext:
         type: of the value, when it does not show that itself: orc.flatbuffer(…), orc.struct(…).
         """
         codec = codec_for(value) if type is None else codec_of(type)
-        return self._call.client.send_feedback(self._call, bytes(codec.encode(value)))
+        return self._call.feedback(codec.encode(value))
 
     def fail(self, number: int, text: str) -> None:
         """Ends the call with an error: CallErrc.failed, this number and text. What the handler returns is dropped.
@@ -67,8 +67,8 @@ class CallContext:
         """
         if not -(1 << 31) <= number < 1 << 31:
             raise BadArgument(f"number has 32 bits with a sign; {number} has more")
-        self._call.error = CallError(CallErrc.failed, text, number)
+        self._call.end_with(CallErrc.failed, number, text, "")
 
     def _end_with(self, error: CallError) -> None:
         """Ends the call with the error of another call, for bridges. Its code must be one that a server may send."""
-        self._call.error = error
+        self._call.end_with(error.code, error.number, error.text, error.exception_type)

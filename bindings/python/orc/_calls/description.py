@@ -5,18 +5,21 @@ from __future__ import annotations
 import base64
 import json
 from dataclasses import dataclass
-from typing import Any, Dict, Iterable, List, Optional, Protocol
+from typing import Any, List, NamedTuple, Optional, Protocol
 
 from .._directory_types import ParticipantState, TopicState, TopicType
 from .._errors import UnknownType
-from .._type_description import MAX_SCHEMA_BYTES, TypeDescription
-from .message import CallTypes
+from .._type_description import TypeDescription
 
 _TYPE_NAME = "orc.Service"
 _MEMBER = "x-orc-service"
-_RECORD_TYPE_NAME = "orc.Call"
-_RECORD_MEMBER = "x-orc-call"
-_FIGURES = ("clients", "waiting", "calls", "failed", "refused", "dropped")
+
+
+class CallTypes(NamedTuple):
+    """What a service, or a client, sends and expects."""
+
+    request: TypeDescription
+    reply: TypeDescription
 
 
 @dataclass(frozen=True)
@@ -61,56 +64,6 @@ def find_services(directory: Directory, interface: Optional[str] = None) -> List
         if interface is None or interface in interfaces:
             found.append(ServiceDescription(topic.name, publication.participant, request, reply, interfaces))
     return found
-
-
-def service_type(types: CallTypes, interfaces: Iterable[str]) -> TypeDescription:
-    """Returns the type of a service's own topic: the bytes that C++ writes for the same service."""
-    figures = {each: {"type": "integer"} for each in _FIGURES}
-    return _described(_TYPE_NAME, figures, _MEMBER, types, {"interfaces": list(interfaces)})
-
-
-def call_record_type(types: CallTypes) -> TypeDescription:
-    """Returns the type of the topic with a service's calls: the bytes that C++ writes for the same service."""
-    integer, text = {"type": "integer"}, {"type": "string"}
-    client = {"type": "object", "properties": {"name": text, "host": text, "pid": integer}}
-    payload = {"type": ["object", "null"], "properties": {"size": integer, "text": text, "base64": text}}
-    properties: Dict[str, Any] = {"client": client, "request": payload, "reply": payload}
-    properties["cancelled"] = {"type": "boolean"}
-    properties.update(dict.fromkeys(("connection", "outcome", "text", "exception"), text))
-    numbers = ("id", "received_ns", "started_ns", "finished_ns", "deadline_ns", "code", "number")
-    properties.update(dict.fromkeys(numbers, integer))
-    return _described(_RECORD_TYPE_NAME, properties, _RECORD_MEMBER, types, {})
-
-
-def _described(
-    title: str, properties: Dict[str, Any], member: str, types: CallTypes, more: Dict[str, Any]
-) -> TypeDescription:
-    """Schemas of the types that do not fit are left out."""
-
-    def schema(with_schemas: bool) -> bytes:
-        described = {
-            "request": _describe(types.request, with_schemas),
-            "reply": _describe(types.reply, with_schemas),
-            **more,
-        }
-        whole = {"title": title, "type": "object", "properties": properties, member: described}
-        return json.dumps(whole, sort_keys=True, separators=(",", ":")).encode()
-
-    whole = schema(True)
-    return TypeDescription(title, "jsonschema", "json", whole if len(whole) <= MAX_SCHEMA_BYTES else schema(False))
-
-
-def _describe(type: TypeDescription, with_schema: bool) -> Any:
-    if not type:
-        return None
-    described = {
-        "name": type.name,
-        "schemaEncoding": type.schema_encoding,
-        "messageEncoding": type.message_encoding,
-        "hash": f"{type.hash:016x}",
-        "schemaSize": len(type.schema),
-    }
-    return {**described, "schema": base64.b64encode(type.schema).decode()} if with_schema else described
 
 
 def _read_type(described: Any) -> Optional[TopicType]:

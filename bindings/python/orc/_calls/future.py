@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import Any, Callable, Generator, Generic
+from typing import TYPE_CHECKING, Any, Callable, Generator, Generic
 
 from .._errors import BadSample
+from .._log import logger
 from .._typed import Typed
 from .._typed.variables import T_co
-from .callbacks import run
 from .errors import CallErrc, CallError
-from .open_call import Caller, OpenCall
-from .platform import Participant
 from .values import RAW, codec_of
+
+if TYPE_CHECKING:
+    from orc._native import Call
 
 
 class CallFuture(Generic[T_co]):
@@ -23,9 +24,8 @@ class CallFuture(Generic[T_co]):
     another thread in between. When a future is dropped, its call is cancelled, unless it has a callback.
     """
 
-    def __init__(self, participant: Participant, caller: Caller, call: OpenCall, reply: Typed[Any]) -> None:
+    def __init__(self, participant: Any, call: Call, reply: Typed[Any]) -> None:
         self._participant = participant  # lives as long as the call
-        self._caller = caller
         self._call = call
         self._reply = reply
         self._value: Any = None
@@ -95,10 +95,13 @@ class CallFuture(Generic[T_co]):
         """
         if not callable(callback):
             raise TypeError(f"a callback is called with a future; this is {type(callback).__name__}")
-        if self._call.wait(0):
-            run(lambda: callback(self))
-        else:
-            self._caller.then(self._call, lambda: callback(self))
+        if not self._call.wait(0):
+            self._participant._callbacks.add(self._call, lambda: callback(self))
+            return
+        try:
+            callback(self)
+        except Exception:
+            logger.exception("callback of a call")
 
     def __await__(self) -> Generator[Any, None, T_co]:
         """Waits on asyncio, without a thread of its own, and returns the reply or raises CallError.
@@ -120,7 +123,7 @@ class CallFuture(Generic[T_co]):
                 loop.call_soon_threadsafe(wake)
 
         if not self.ready():
-            self._caller.then(self._call, call_back)
+            self._participant._callbacks.add(self._call, call_back)
             try:
                 await ended
             except asyncio.CancelledError:

@@ -1,56 +1,57 @@
-"""Runs a handler: its arguments, its reply, what it raises."""
+"""A handler as C++ calls it: its arguments, its reply, what it raises."""
 
 from __future__ import annotations
 
 import inspect
-from typing import Any, Callable, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Optional, Tuple
 
 from .._errors import BadSample
 from .._log import logger
 from .._typed import Typed
 from .context import CallContext
-from .errors import CallErrc, CallError
-from .service_call import ServiceCall
+from .errors import CallErrc
+
+if TYPE_CHECKING:
+    from orc._native import ServedCall
+
+Failure = Tuple[int, int, str, str]  # code, number, text, exception_type
 
 
-class Handler:
-    """Any thread may call."""
+def runner(
+    service: str, function: Callable[..., Any], request: Typed[Any], reply: Typed[Any]
+) -> Callable[[bytes, Optional[ServedCall]], Any]:
+    """Returns what the threads of C++ call. It returns the reply as a buffer, or why there is none; None: the call has
+    an error already."""
 
-    def __init__(self, service: str, function: Callable[..., Any], request: Typed[Any], reply: Typed[Any]) -> None:
-        self._service = service
-        self._function = function
-        self._takes_context = _takes_context(function)
-        self._request, self._reply = request, reply
-
-    def run(self, call: ServiceCall) -> Any:
-        """Returns the reply as a buffer, or sets the call's error."""
+    def run(data: bytes, call: Optional[ServedCall]) -> Any:
         try:
-            request = self._request.decode(call.payload)
+            value = request.decode(data)
         except MemoryError:
-            return self._fail(call, CallErrc.no_memory)
+            return _failure(CallErrc.no_memory)
         except Exception as error:  # of generated code: anything
-            return self._fail(call, CallErrc.bad_request, str(error))
+            return _failure(CallErrc.bad_request, str(error))
         try:
-            reply = self._function(request, CallContext(call)) if self._takes_context else self._function(request)
+            result = function(value) if call is None else function(value, CallContext(call))
         except BaseException as error:  # SystemExit, too: the thread serves others
-            logger.debug("handler of service %s", self._service, exc_info=True)
-            call.error = CallError(CallErrc.exception, _text_of(error), exception_type=_name_of(type(error)))
-            return None
-        if call.error is not None:
+            logger.debug("handler of service %s", service, exc_info=True)
+            return _failure(CallErrc.exception, _text_of(error), _name_of(type(error)))
+        if call is not None and call.has_error:
             return None
         try:
-            return self._reply.encode(reply)
+            return reply.encode(result)
         except MemoryError:
-            return self._fail(call, CallErrc.no_memory)
+            return _failure(CallErrc.no_memory)
         except (BadSample, TypeError) as error:
-            return self._fail(call, CallErrc.bad_reply, str(error))
+            return _failure(CallErrc.bad_reply, str(error))
 
-    @staticmethod
-    def _fail(call: ServiceCall, code: CallErrc, text: str = "") -> None:
-        call.error = CallError(code, text)
+    return run
 
 
-def _takes_context(function: Callable[..., Any]) -> bool:
+def _failure(code: CallErrc, text: str = "", exception_type: str = "") -> Failure:
+    return int(code), 0, text, exception_type
+
+
+def takes_call(function: Callable[..., Any]) -> bool:
     """Whether the handler takes the request and the context. Raises TypeError: it takes neither."""
     if not callable(function):
         raise TypeError(f"a handler is called with a request; this is {type(function).__name__}")

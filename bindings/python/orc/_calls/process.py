@@ -1,4 +1,4 @@
-"""The process in which something was made."""
+"""The process in which something was made. For _parameters."""
 
 from __future__ import annotations
 

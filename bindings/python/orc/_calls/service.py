@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Optional
+from dataclasses import dataclass
+from typing import Any, Optional
 
 from .._errors import NoBroker
-from .service_core import ServiceCore, ServiceFigures
 
-if TYPE_CHECKING:
-    from .component import Calls
+
+@dataclass(frozen=True)
+class ServiceFigures:
+    """What a service did since it was made."""
+
+    clients: int
+    """Connected now."""
+    waiting: int
+    """Requests that wait now."""
+    calls: int
+    """Handlers that ran to their end."""
+    failed: int
+    """Of these: ended by an exception or fail()."""
+    refused: int
+    """Requests that never ran: busy, replaced, cancelled, lost, too late, of another type."""
+    dropped: int
+    """Messages that violate the protocol, and requests whose id came before."""
 
 
 class Service:
@@ -17,31 +32,32 @@ class Service:
     Any thread may call. `with participant.serve(…):` closes it at the end of the block.
     """
 
-    def __init__(self, calls: Calls, core: ServiceCore) -> None:
-        self._calls, self._core = calls, core
+    def __init__(self, offered: Any) -> None:
+        self._offered = offered
 
     @property
     def name(self) -> str:
         """Of the service."""
-        return self._core.name
+        name: str = self._offered.name
+        return name
 
     @property
     def error(self) -> Optional[NoBroker]:
         """Why it was not registered at once; a broker that answers later learns of it. None: it was."""
-        return self._core.error
+        problem = self._offered.problem
+        return None if problem is None else NoBroker(problem)
 
     @property
     def figures(self) -> ServiceFigures:
         """What it did. Zeros after fork()."""
-        return ServiceFigures(0, 0, 0, 0, 0, 0) if self._core.process.is_gone else self._core.figures()
+        return ServiceFigures(*self._offered.figures())
 
     def close(self) -> None:
         """Withdraws the service: waiting calls end as server_died, running handlers see cancelled().
 
         Waits until they have returned, except the one that makes this call.
         """
-        if not self._core.process.is_gone:
-            self._calls.withdraw(self._core)
+        self._offered.close()
 
     def __enter__(self) -> Service:
         return self

@@ -1,4 +1,4 @@
-"""Where one thread waits for a ring of any other."""
+"""Where one thread waits for a ring of any other. For _parameters."""
 
 from __future__ import annotations
 

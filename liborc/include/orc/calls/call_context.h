@@ -37,8 +37,8 @@ template <class T, class Take>
 }  // namespace detail
 
 // A call that is being served. Belongs to its handler: do not keep a reference after the handler has returned. Threads
-// that the handler starts may use it meanwhile, except cancelled() and feedback() of a service without threads, which
-// belong to the handler's own thread.
+// that the handler starts may use it meanwhile, one at a time. In a service without threads, only the handler's own
+// thread learns of a cancellation: it receives.
 class ORC_API call_context {
  public:
   // For ORC itself.

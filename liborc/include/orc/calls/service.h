@@ -1,6 +1,7 @@
 // The serving end of calls.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -60,6 +61,8 @@ struct service_figures {
   bool operator==(const service_figures&) const = default;
 };
 
+class service;
+
 namespace detail {
 
 class service_core;
@@ -72,11 +75,17 @@ class reply_writer {
   [[nodiscard]] virtual std::byte* reserve(std::size_t size) = 0;
   // Whether reserve() was called.
   [[nodiscard]] virtual bool reserved() const noexcept = 0;
-  // The reply cannot be encoded, or the request is not of its type.
-  virtual void reject(call_errc why) = 0;
+  // Ends the call with an error. What the handler reserved is then dropped. Of several calls the last counts.
+  virtual void reject(call_error why) = 0;
 };
 
 using raw_handler = std::function<void(std::span<const std::byte>, call_context&, reply_writer&)>;
+
+// Withdraws the service, and waits for its handlers until then. False: one still runs, so call it again. Any thread,
+// while the participant lives.
+[[nodiscard]] ORC_API bool withdraw(service& of, std::chrono::steady_clock::time_point until) noexcept;
+// Leaves the service to its participant, whose end withdraws it. Never waits.
+ORC_API void leave_to_participant(service&& of) noexcept;
 
 }  // namespace detail
 
@@ -104,6 +113,8 @@ class ORC_API service {
   [[nodiscard]] service_figures figures() const;
 
  private:
+  friend bool detail::withdraw(service& of, std::chrono::steady_clock::time_point until) noexcept;
+  friend void detail::leave_to_participant(service&& of) noexcept;
   void withdraw() noexcept;
 
   std::shared_ptr<detail::service_core> core_;

@@ -11,8 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Dict, List
 
 from orc import CallErrc, CallError, TopicState, UnknownType
-from orc._calls.description import types_in
-from orc._calls.message import CallTypes
+from orc._calls.description import CallTypes, types_in
 
 from .._shared.counters import Counters
 from .call_bytes import decode_asked, encode_error

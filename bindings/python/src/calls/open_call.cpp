@@ -1,4 +1,6 @@
-#include "call.h"
+#include "calls/open_call.h"
+
+#include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <chrono>
@@ -140,6 +142,10 @@ open_call* start_call(session& by, std::string_view service, const detail::hashe
   return new open_call(std::move(made));
 }
 
+open_call* failed_call(int code, std::string text) {
+  return new open_call(detail::failed_call({.code = static_cast<call_errc>(code), .text = std::move(text)}));
+}
+
 void wait_for_service(session& by, std::string_view service, double ends) {
   const auto until = to_time(ends);
   for (;;) {
@@ -160,7 +166,7 @@ void wait_for_service(session& by, std::string_view service, double ends) {
   }
 }
 
-void bind_call(nb::module_& m) {
+void bind_open_call(nb::module_& m) {
   nb::class_<detail::hashed_type>(m, "CallType", nb::is_final(), "A type of requests or replies.")
       .def(
           "__init__",
@@ -179,6 +185,7 @@ void bind_call(nb::module_& m) {
       .def("fileno", &open_call::descriptor, "Raises NoDescriptors.")
       .def("notify", &open_call::notify, nb::arg("ends"), nb::arg("token"),
            "Puts the token into `ends` when the call has ended.");
+  m.def("failed_call", &failed_call, nb::arg("code"), nb::arg("text"), "Returns a call that ended before it began.");
 }
 
 }  // namespace orc::python

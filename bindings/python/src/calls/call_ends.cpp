@@ -1,4 +1,4 @@
-#include "call_ends.h"
+#include "calls/call_ends.h"
 
 #include "gil.h"
 

@@ -1,12 +1,13 @@
-// A call of a service (liborc/src/calls) for orc/_native_caller.py. No thread of ORC takes the GIL for it.
+// The calling end for orc/_calls/future.py. No thread of ORC takes the GIL for it.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
-#include "call_ends.h"
+#include "calls/call_ends.h"
 #include "orc/calls/raw_call.h"
 #include "session.h"
 
@@ -42,9 +43,12 @@ class open_call {
 [[nodiscard]] open_call* start_call(session& by, std::string_view service, const detail::hashed_type& request,
                                     const detail::hashed_type& reply, nanobind::handle payload, double ends);
 
+// A call that ended before it began.
+[[nodiscard]] open_call* failed_call(int code, std::string text);
+
 // Raises what Participant.wait_for_service lists. `ends`: as above.
 void wait_for_service(session& by, std::string_view service, double ends);
 
-void bind_call(nanobind::module_& m);
+void bind_open_call(nanobind::module_& m);
 
 }  // namespace orc::python
