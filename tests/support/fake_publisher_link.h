@@ -22,7 +22,7 @@ struct publisher_link_record {
   std::size_t largest = SIZE_MAX;
   std::uint64_t dropped = 0;
   int behind_for = 0;  // so many calls of service()
-  detail::monotonic::duration rest{};
+  detail::monotonic::duration pause{};
   bool is_outdated = false;
   bool takes_small = false;  // try_send succeeds
   bool has_memory = true;    // for newest()
@@ -53,16 +53,15 @@ class fake_publisher_link final : public detail::publisher_link {
     return seen_->has_memory;
   }
   void commit(detail::sample& s) noexcept override { seen_->committed.push_back(s.sequence); }
-  void service(detail::sample* last) noexcept override {
+  detail::unfinished service(detail::sample* last) noexcept override {
     seen_->offered.push_back(last != nullptr ? last->sequence : 0);
-    if (seen_->behind_for > 0) --seen_->behind_for;
     eventfd_t rings = 0;
     if (seen_->events) (void)::eventfd_read(seen_->events.get(), &rings);
     ++seen_->services;
+    if (seen_->behind_for > 0) --seen_->behind_for;
+    return {.behind = seen_->behind_for > 0, .pause = seen_->pause};
   }
-  [[nodiscard]] detail::monotonic::duration rest() const noexcept override { return seen_->rest; }
   [[nodiscard]] int fd() const noexcept override { return seen_->events.get(); }
-  [[nodiscard]] bool behind() const noexcept override { return seen_->behind_for > 0; }
   [[nodiscard]] std::uint64_t dropped() const noexcept override { return seen_->dropped; }
   [[nodiscard]] std::uint64_t malformed() const noexcept override { return 0; }
 

@@ -78,11 +78,11 @@ class loopback_transport final : public detail::transport_kind {
       for (const auto& bell : box_->bells) bell->ring();
     }
     // The publication may have a sample from before it opened this link.
-    void service(detail::sample* last) noexcept override {
+    detail::unfinished service(detail::sample* last) noexcept override {
       if (last != nullptr && last->sequence > box_->newest.sequence) commit(*last);
+      return {};
     }
     [[nodiscard]] int fd() const noexcept override { return -1; }
-    [[nodiscard]] bool behind() const noexcept override { return false; }
     [[nodiscard]] std::uint64_t dropped() const noexcept override {
       const std::lock_guard lock(box_->mutex);
       return box_->dropped;

@@ -300,12 +300,12 @@ TEST_CASE("publication: its counters are the sums of its links'", "[unit]") {
   CHECK(f.tested->counters().dropped == 30);
 }
 
-TEST_CASE("publication: a link that needs a rest is left alone for that long", "[unit]") {
+TEST_CASE("publication: a link that wants a pause is left alone for that long", "[unit]") {
   fixture f;
   f.open();
   f.tested->service();
   CHECK(f.tested->resume() == monotonic::time_point{});
-  f.ipc->links.front()->rest = 1h;
+  f.ipc->links.front()->pause = 1h;
   const auto before = monotonic::now();
   f.tested->service();
   CHECK(f.tested->resume() >= before + 1h);

@@ -237,23 +237,22 @@ void publication::end() noexcept {
 
 bool publication::farewell() noexcept { return serve_links().behind; }
 
-publication::served publication::serve_links() noexcept {
-  served now;
-  std::shared_ptr<upkeep> work;
+unfinished publication::serve_links() noexcept {
+  unfinished now;
   bool more = false;
   {
     const std::lock_guard lock(mutex_);
     const auto before = sum(links_, &publisher_link::readers);
     for (const auto& link : links_) {
-      link->service(last());
-      now.behind = link->behind() || now.behind;
-      now.rest = std::max(now.rest, link->rest());
-      if (!work) work = link->work();
+      unfinished one = link->service(last());
+      now.behind = now.behind || one.behind;
+      now.pause = std::max(now.pause, one.pause);
+      if (!now.work) now.work = std::move(one.work);
     }
     more = sum(links_, &publisher_link::readers) > before;
   }
   if (more) joined_->ring();
-  if (work) work->step();
+  if (now.work) now.work->step();
   return now;
 }
 
@@ -393,8 +392,8 @@ wire::publication_counters publication::counters() noexcept {
 }
 
 void publication::service() noexcept {
-  const auto rest = serve_links().rest;
-  resume_ = rest == monotonic::duration::zero() ? monotonic::time_point{} : monotonic::now() + rest;
+  const auto pause = serve_links().pause;
+  resume_ = pause == monotonic::duration::zero() ? monotonic::time_point{} : monotonic::now() + pause;
 }
 
 void publication::append_fds(std::vector<int>& to) const {

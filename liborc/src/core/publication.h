@@ -86,12 +86,8 @@ class publication {
                                      sample& replaced) noexcept;
   [[nodiscard]] sample_buffer memory_for(std::size_t size) noexcept;
   [[nodiscard]] result publish(sample_buffer&& buffer, std::int64_t stamp_ns = 0) noexcept;
-  struct served {
-    bool behind = false;         // a reader is behind
-    monotonic::duration rest{};  // how long the links should be left alone
-  };
   // Serves the links, and does one slice of a link's long work without the lock.
-  served serve_links() noexcept;
+  unfinished serve_links() noexcept;
   // These need mutex_.
   [[nodiscard]] sample_buffer lent(std::size_t size) noexcept;
   [[nodiscard]] sample_buffer small_memory(std::size_t size) noexcept;

@@ -92,6 +92,15 @@ class upkeep {
   virtual void step() noexcept = 0;
 };
 
+// What publisher_link::service() leaves.
+struct unfinished {
+  bool behind = false;             // a reader waits to join, for the rest of a sample, or for a newer one
+  monotonic::duration pause = {};  // until the next service(), so that senders get the publication's lock
+  // Long work, which the caller shares. The caller releases the lock, calls step() once, and calls service() again.
+  // fd() is readable until all of it is done. Null: none.
+  std::shared_ptr<upkeep> work = {};
+};
+
 // The publication's end: all subscribers that reach it over one transport.
 class publisher_link {
  public:
@@ -142,16 +151,9 @@ class publisher_link {
   // Lets readers join and catch up. `last`: the publication's newest sample, null if there is none; the caller keeps
   // it. A reader that joins receives it, if topic_options::keep_last is true. Takes about 0.1 ms at most and leaves the
   // rest for the next call. Called once when the link opens, when fd() is readable, and about once a second.
-  virtual void service(sample* last) noexcept = 0;
-  // After service(): how long the caller should wait before the next one, so that senders get the publication's lock.
-  [[nodiscard]] virtual monotonic::duration rest() const noexcept { return monotonic::duration::zero(); }
+  virtual unfinished service(sample* last) noexcept = 0;
   // Descriptor that is readable while service() has work; -1: never. Constant.
   [[nodiscard]] virtual int fd() const noexcept = 0;
-  // True while a reader waits to join, for the rest of a sample, or for a newer one.
-  [[nodiscard]] virtual bool behind() const noexcept = 0;
-  // After service(): long work, which the caller shares. The caller releases the lock, calls step() once, and calls
-  // service() again. fd() is readable until all of it is done. Null: none.
-  [[nodiscard]] virtual std::shared_ptr<upkeep> work() noexcept { return nullptr; }
 
   // ---- counters, any thread ----
   // Number of readers.

@@ -77,11 +77,11 @@ class inproc_publisher_link final : public publisher_link {
     dropped_.fetch_add(hub_->deliver(s), std::memory_order_relaxed);
   }
   // The publication may have a sample from before it opened this link.
-  void service(sample* last) noexcept override {
+  unfinished service(sample* last) noexcept override {
     if (last != nullptr && last->sequence > newest_) commit(*last);
+    return {};
   }
   [[nodiscard]] int fd() const noexcept override { return -1; }
-  [[nodiscard]] bool behind() const noexcept override { return false; }
   [[nodiscard]] std::uint64_t dropped() const noexcept override { return dropped_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t malformed() const noexcept override { return 0; }
 

@@ -186,7 +186,7 @@ bool shm_publisher_link::behind() const noexcept {
 
 // ---- receiving ----
 
-void shm_publisher_link::service(sample* last) noexcept {
+unfinished shm_publisher_link::service(sample* last) noexcept {
   visit now_here;
   size_of_last_ = last != nullptr ? last->buffer.size() : 0;
   sequence_of_last_ = last != nullptr ? last->sequence : 0;
@@ -204,7 +204,7 @@ void shm_publisher_link::service(sample* last) noexcept {
   memory_.tidy();
   want_turn(more || memory_.work() != nullptr);
   after_change();
-  rest_ = now_here.rest();
+  return {.behind = behind(), .pause = now_here.rest(), .work = memory_.work()};
 }
 
 // Null: refused.

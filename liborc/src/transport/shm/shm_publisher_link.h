@@ -36,11 +36,8 @@ class shm_publisher_link final : public publisher_link {
   void commit(sample& s) noexcept override;
   [[nodiscard]] bool try_send(const void* data, std::size_t size, const wire::sample_header& header) noexcept override;
   [[nodiscard]] bool newest(sample& out) noexcept override;
-  void service(sample* last) noexcept override;
-  [[nodiscard]] monotonic::duration rest() const noexcept override { return rest_; }
+  unfinished service(sample* last) noexcept override;
   [[nodiscard]] int fd() const noexcept override { return connections_.fd(); }
-  [[nodiscard]] bool behind() const noexcept override;
-  [[nodiscard]] std::shared_ptr<upkeep> work() noexcept override { return memory_.work(); }
   [[nodiscard]] std::uint64_t dropped() const noexcept override { return dropped_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t malformed() const noexcept override { return malformed_.load(std::memory_order_relaxed); }
 
@@ -84,6 +81,7 @@ class shm_publisher_link final : public publisher_link {
   void hand_over() noexcept;
   void publish(std::uint32_t slot, std::uint64_t size, const wire::sample_header& header) noexcept;
   void alert(const reader& r) noexcept;
+  [[nodiscard]] bool behind() const noexcept;
   void tell_generation(reader& r) noexcept;
 
   // Receiving.
@@ -115,7 +113,6 @@ class shm_publisher_link final : public publisher_link {
   connection_set<reader> connections_;
   std::vector<pin_table> pins_;  // of those that joined
   bool behind_ = false;          // the last sample could not be published for lack of memory
-  monotonic::duration rest_{};
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<std::uint64_t> malformed_{0};
 };

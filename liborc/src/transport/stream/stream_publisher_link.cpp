@@ -176,7 +176,7 @@ bool stream_publisher_link::behind() const noexcept {
 
 // ---- receiving ----
 
-void stream_publisher_link::service(sample* last) noexcept {
+unfinished stream_publisher_link::service(sample* last) noexcept {
   visit now_here;
   connections_.serve(
       now_here,
@@ -192,7 +192,7 @@ void stream_publisher_link::service(sample* last) noexcept {
     if (each.joined && each.waits() && peer_is_silent(each.line.fd(), where_.transport)) leave(each);
   });
   after_change();
-  rest_ = now_here.rest();
+  return {.behind = behind(), .pause = now_here.rest()};
 }
 
 std::unique_ptr<stream_publisher_link::reader> stream_publisher_link::make_reader(unique_fd fd) const {
