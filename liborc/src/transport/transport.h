@@ -43,7 +43,6 @@ struct capabilities {
   bool by_default = false;       // also serves topics that name no transport
   bool needs_directory = false;  // listens in publication_spec::directory
   bool may_be_missing = false;   // some systems lack it: advertise() then returns errc::system_error
-  bool lends = false;            // try_loan and try_send of its publisher link may succeed
   // A lost first message is repeated only after seconds, so the core repeats subscribe() meanwhile.
   bool repeats_late = false;
   bool checks_path = false;  // path_answers() of its subscriber link may return false
@@ -124,27 +123,15 @@ class publisher_link {
 
   // ---- sending ----
   // Returns memory that the readers will read, for a sample of this size. The caller owns it: it fills the memory
-  // without the lock, and then commits it or destroys it. False: there is none, and the caller uses a frame.
+  // without the lock, and then commits it or destroys it. False: there is none.
   [[nodiscard]] virtual sample_buffer try_loan(std::size_t) noexcept { return {}; }
-  // True when commit() would reach no reader now, and service() gives the last sample to those that join later.
-  [[nodiscard]] virtual bool idle() const noexcept { return readers() == 0; }
-  // Does try_loan, the copy and commit in one step. The caller keeps the bytes. False: nothing was sent, and the caller
-  // takes the three steps. The caller calls it only while all other links of the publication are idle.
-  [[nodiscard]] virtual bool try_send(const void*, std::size_t, const wire::sample_header&) noexcept { return false; }
-  // After a successful try_send: makes `out` a further owner of the newest sample, which the link keeps. False: no
-  // memory.
-  [[nodiscard]] virtual bool newest(sample& out) noexcept {
-    (void)out;
-    return false;
-  }
   // Largest sample that commit takes, in bytes. Constant. Any thread.
   [[nodiscard]] virtual std::size_t max_sample_bytes() const noexcept { return SIZE_MAX; }
-  // True: commit() takes samples whose bytes are still in the caller's memory (sample::source), and calls fill() when
-  // it has to share them. Constant.
-  [[nodiscard]] virtual bool takes_source() const noexcept { return false; }
   // Hands the sample to every reader that has room. Remembers the others as behind; service() serves them later. The
-  // caller keeps `s`, whose sequence is greater than all before: the link shares its bytes and does not change them.
-  // Never fails: what a reader does not get is dropped(), or reaches it later.
+  // caller keeps `s`, whose sequence is greater than all before. Its bytes may still be in the caller's memory
+  // (sample::source), which is valid during the call: a link that shares them calls fill() first, or copies them into
+  // memory of its own and makes that s.buffer. Nothing changes the bytes of a buffer. Never fails: what a reader does
+  // not get is dropped(), or reaches it later.
   virtual void commit(sample& s) noexcept = 0;
 
   // ---- the housekeeping thread ----

@@ -33,7 +33,6 @@ class multicast_publisher_link final : public publisher_link {
   [[nodiscard]] bool is_outdated() const override;
   // Counts subscribers that report. LCM programs are invisible.
   [[nodiscard]] std::size_t readers() const noexcept override { return reader_count_.load(std::memory_order_relaxed); }
-  [[nodiscard]] bool idle() const noexcept override { return false; }
   [[nodiscard]] std::size_t max_sample_bytes() const noexcept override { return group_.max_sample_bytes(); }
   void commit(sample& s) noexcept override;
   unfinished service(sample* last) noexcept override;

@@ -36,7 +36,7 @@ shm_publisher_link::~shm_publisher_link() {
 // ---- sending ----
 
 sample_buffer shm_publisher_link::try_loan(std::size_t payload_size) noexcept {
-  if (idle() || !make_room(payload_size)) return {};
+  if ((readers() == 0 && !memory_.expects_readers()) || !make_room(payload_size)) return {};
   const auto& writer = memory_.for_loans();
   if (!writer->may_lend()) return {};
   const auto slot = free_slot(*writer, payload_size);
@@ -55,10 +55,6 @@ std::optional<std::uint32_t> shm_publisher_link::free_slot(slot_writer& of, std:
 }
 
 void shm_publisher_link::commit(sample& s) noexcept {
-  if (idle()) {
-    behind_ = false;
-    return;
-  }
   const wire::sample_header header{s.sequence, s.stamp_ns};
   const auto& current = memory_.current();
   const auto& next = memory_.for_loans();
@@ -71,20 +67,26 @@ void shm_publisher_link::commit(sample& s) noexcept {
     memory_.current()->stock(pins_);
     want_turn(true);
   } else if (readers() == 0) {
-    behind_ = false;  // it began when no subscriber was expected: service() copies it
-  } else if (!try_send(s.buffer.payload(), s.buffer.size(), header)) {
+    behind_ = false;  // service() copies it for those that join
+  } else if (!copy_in(s)) {
     dropped_.fetch_add(behind_ ? 1 : 0, std::memory_order_relaxed);
     behind_ = true;
   }
 }
 
-bool shm_publisher_link::try_send(const void* data, std::size_t size, const wire::sample_header& header) noexcept {
-  if (!make_room(size)) return false;
-  slot_writer& current = *memory_.current();
-  const auto slot = free_slot(current, size);
+// The slot then holds the sample for the publication as well, unless a frame does.
+bool shm_publisher_link::copy_in(sample& s) noexcept {
+  const auto bytes = payload_of(s);
+  if (!make_room(bytes.size())) return false;
+  const auto& current = memory_.current();
+  const auto slot = free_slot(*current, bytes.size());
   if (!slot) return false;
-  if (size != 0) std::memcpy(current.payload(*slot), data, size);
-  publish(*slot, size, header);
+  if (!bytes.empty()) std::memcpy(current->payload(*slot), bytes.data(), bytes.size());
+  publish(*slot, bytes.size(), {s.sequence, s.stamp_ns});
+  if (s.source.data() == nullptr) return true;
+  current->hold(*slot);
+  s.buffer = loaned_buffer(current, *slot, bytes.size());
+  s.source = {};
   return true;
 }
 
@@ -93,14 +95,6 @@ void shm_publisher_link::publish(std::uint32_t slot, std::uint64_t size, const w
   behind_ = false;
   for (const auto& each : connections_) alert(*each);
   memory_.current()->stock(pins_);
-}
-
-bool shm_publisher_link::newest(sample& out) noexcept {
-  const auto& current = memory_.current();
-  const auto found = current->latest();
-  current->hold(found.slot);
-  out = {loaned_buffer(current, found.slot, found.size), found.header.sequence, found.header.stamp_ns};
-  return true;
 }
 
 void shm_publisher_link::alert(const reader& r) noexcept {

@@ -31,11 +31,8 @@ class shm_publisher_link final : public publisher_link {
 
   [[nodiscard]] const wire::endpoint& where() const noexcept override { return where_; }
   [[nodiscard]] std::size_t readers() const noexcept override { return connections_.readers(); }
-  [[nodiscard]] bool idle() const noexcept override { return readers() == 0 && !memory_.expects_readers(); }
   [[nodiscard]] sample_buffer try_loan(std::size_t payload_size) noexcept override;
   void commit(sample& s) noexcept override;
-  [[nodiscard]] bool try_send(const void* data, std::size_t size, const wire::sample_header& header) noexcept override;
-  [[nodiscard]] bool newest(sample& out) noexcept override;
   unfinished service(sample* last) noexcept override;
   [[nodiscard]] int fd() const noexcept override { return connections_.fd(); }
   [[nodiscard]] std::uint64_t dropped() const noexcept override { return dropped_.load(std::memory_order_relaxed); }
@@ -79,6 +76,7 @@ class shm_publisher_link final : public publisher_link {
   [[nodiscard]] std::optional<std::uint32_t> free_slot(slot_writer& of, std::uint64_t size) noexcept;
   void keep_within_limits(std::uint64_t size) noexcept;
   void hand_over() noexcept;
+  [[nodiscard]] bool copy_in(sample& s) noexcept;
   void publish(std::uint32_t slot, std::uint64_t size, const wire::sample_header& header) noexcept;
   void alert(const reader& r) noexcept;
   [[nodiscard]] bool behind() const noexcept;

@@ -69,7 +69,7 @@ void stream_publisher_link::offer(reader& to, sample& s) noexcept {
 
 // False: no room. A part that was taken counts as all, because the connection keeps the rest.
 bool stream_publisher_link::hand_over(reader& to, sample& s) noexcept {
-  fit_kernel_queue(to, s.buffer.size());
+  fit_kernel_queue(to, payload_of(s).size());
   switch (to.line.send({s.sequence, s.stamp_ns}, payload_of(s))) {
     case zmtp_connection::written::all: return true;
     case zmtp_connection::written::none: return false;

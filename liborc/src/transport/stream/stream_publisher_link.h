@@ -33,7 +33,6 @@ class stream_publisher_link final : public publisher_link {
   void append_endpoints(std::vector<wire::endpoint>& to, const std::vector<std::string>& addresses) const override;
   [[nodiscard]] std::size_t max_sample_bytes() const noexcept override { return max_stream_sample; }
   [[nodiscard]] std::size_t readers() const noexcept override { return connections_.readers(); }
-  [[nodiscard]] bool takes_source() const noexcept override { return true; }
   void commit(sample& s) noexcept override;
   unfinished service(sample* last) noexcept override;
   [[nodiscard]] int fd() const noexcept override { return connections_.fd(); }
