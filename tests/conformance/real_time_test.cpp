@@ -36,8 +36,8 @@ template <class Transport>
 [[nodiscard]] limits limits_of(std::size_t size) {
   if (Transport::kind == orc::transport::shm) return {0, 0, 0, 0};
   if (Transport::kind == orc::transport::inproc) return {0, 0, 1, 0};
-  if (Transport::kind == orc::transport::multicast) return {1, 2, 1, 1};
-  if (size < 2048) return {1, 2, 1, 1};
+  if (Transport::kind == orc::transport::multicast) return {1, 2, 0, 1};
+  if (size < 2048) return {1, 2, 0, 1};
   return {1, 3, 0, 1};  // the header of a large frame is read alone; the last value keeps its memory
 }
 

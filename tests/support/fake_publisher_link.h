@@ -22,16 +22,16 @@ struct publisher_link_record {
   std::size_t largest = SIZE_MAX;
   std::uint64_t dropped = 0;
   int behind_for = 0;  // so many calls of service()
-  detail::monotonic::duration rest{};
+  detail::monotonic::duration pause{};
   bool is_outdated = false;
-  bool takes_small = false;  // try_send succeeds
-  bool has_memory = true;    // for newest()
+  bool lends = false;        // try_loan succeeds
+  bool shares = false;       // commit() calls fill()
   detail::unique_fd events;  // none: fd() is -1
   std::atomic<int> services{0};
 
-  std::vector<std::uint64_t> committed;  // sequences
-  std::vector<std::uint64_t> asked;      // to send small samples: sequences
-  std::vector<std::uint64_t> offered;    // the sequence of the last sample, at each service(); 0: none
+  std::vector<std::uint64_t> committed;          // sequences
+  std::vector<std::uint64_t> in_callers_memory;  // those whose bytes were there
+  std::vector<std::uint64_t> offered;            // the sequence of the last sample, at each service(); 0: none
   bool is_open = true;
 };
 
@@ -44,25 +44,23 @@ class fake_publisher_link final : public detail::publisher_link {
   [[nodiscard]] bool is_outdated() const override { return seen_->is_outdated; }
   [[nodiscard]] std::size_t readers() const noexcept override { return seen_->readers; }
   [[nodiscard]] std::size_t max_sample_bytes() const noexcept override { return seen_->largest; }
-  [[nodiscard]] bool try_send(const void*, std::size_t, const wire::sample_header& header) noexcept override {
-    seen_->asked.push_back(header.sequence);
-    return seen_->takes_small;
+  [[nodiscard]] detail::sample_buffer try_loan(std::size_t size) noexcept override {
+    return seen_->lends ? detail::allocate_frame(size) : detail::sample_buffer();
   }
-  [[nodiscard]] bool newest(detail::sample& out) noexcept override {
-    if (seen_->has_memory) out = {detail::allocate_frame(8), seen_->asked.back(), 0};
-    return seen_->has_memory;
+  void commit(detail::sample& s) noexcept override {
+    seen_->committed.push_back(s.sequence);
+    if (s.source.data() != nullptr) seen_->in_callers_memory.push_back(s.sequence);
+    if (seen_->shares) (void)detail::fill(s);
   }
-  void commit(detail::sample& s) noexcept override { seen_->committed.push_back(s.sequence); }
-  void service(detail::sample* last) noexcept override {
+  detail::unfinished service(detail::sample* last) noexcept override {
     seen_->offered.push_back(last != nullptr ? last->sequence : 0);
-    if (seen_->behind_for > 0) --seen_->behind_for;
     eventfd_t rings = 0;
     if (seen_->events) (void)::eventfd_read(seen_->events.get(), &rings);
     ++seen_->services;
+    if (seen_->behind_for > 0) --seen_->behind_for;
+    return {.behind = seen_->behind_for > 0, .pause = seen_->pause};
   }
-  [[nodiscard]] detail::monotonic::duration rest() const noexcept override { return seen_->rest; }
   [[nodiscard]] int fd() const noexcept override { return seen_->events.get(); }
-  [[nodiscard]] bool behind() const noexcept override { return seen_->behind_for > 0; }
   [[nodiscard]] std::uint64_t dropped() const noexcept override { return seen_->dropped; }
   [[nodiscard]] std::uint64_t malformed() const noexcept override { return 0; }
 

@@ -69,20 +69,19 @@ class loopback_transport final : public detail::transport_kind {
       const std::lock_guard lock(box_->mutex);
       return box_->bells.size();
     }
-    // A reader that joins later gets the last sample from the box, without service().
-    [[nodiscard]] bool idle() const noexcept override { return false; }
     void commit(detail::sample& s) noexcept override {
+      const bool filled = detail::fill(s);
       const std::lock_guard lock(box_->mutex);
-      box_->newest = {detail::share_frame(s.buffer), s.sequence, s.stamp_ns};
+      box_->newest = {filled ? detail::share_frame(s.buffer) : detail::sample_buffer(), s.sequence, s.stamp_ns};
       if (!box_->newest.buffer) box_->dropped += box_->bells.size();  // no memory
       for (const auto& bell : box_->bells) bell->ring();
     }
     // The publication may have a sample from before it opened this link.
-    void service(detail::sample* last) noexcept override {
+    detail::unfinished service(detail::sample* last) noexcept override {
       if (last != nullptr && last->sequence > box_->newest.sequence) commit(*last);
+      return {};
     }
     [[nodiscard]] int fd() const noexcept override { return -1; }
-    [[nodiscard]] bool behind() const noexcept override { return false; }
     [[nodiscard]] std::uint64_t dropped() const noexcept override {
       const std::lock_guard lock(box_->mutex);
       return box_->dropped;

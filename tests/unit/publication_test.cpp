@@ -57,14 +57,10 @@ TEST_CASE("publication: every sample goes over each link, numbered from 1", "[un
 
 TEST_CASE("publication: reports when it sent its newest sample, and the jitter", "[unit]") {
   fixture f;
-  f.ipc->can.lends = true;
   f.open();
   const auto now_ns = [] { return static_cast<std::uint64_t>(monotonic::now().time_since_epoch().count()); };
   CHECK(f.tested->counters().last_sent_ns == 0);
   CHECK(f.tested->counters().jitter_ns == -1);
-  f.inproc->links.front()->readers = 0;
-  const bool as_it_is = GENERATE(false, true);  // the two ways of a sample
-  f.ipc->links.front()->takes_small = as_it_is;
   const std::uint64_t before = now_ns();
   f.send();
   const std::uint64_t after = now_ns();
@@ -109,97 +105,39 @@ TEST_CASE("publication: the smallest limit of its links is the topic's, for all 
   CHECK(f.inproc->links.front()->committed == sequences{1});
 }
 
-TEST_CASE("publication: a link that lends gets a small sample as it is, while it alone has readers", "[unit]") {
-  fixture f;
-  f.ipc->can.lends = true;
-  f.open();
-  auto& lender = *f.ipc->links.front();
-  auto& other = *f.inproc->links.front();
-  lender.takes_small = true;
-  f.send();
-  CHECK(lender.asked.empty());  // two links have readers
-  other.readers = 0;
-  f.send();
-  CHECK(lender.asked == sequences{2});
-  CHECK(lender.committed == sequences{1});
-  CHECK(other.committed == sequences{1});
-  CHECK(f.tested->counters().sent == 2);
-  CHECK(f.tested->counters().bytes == 16);
-  f.tested->service();
-  CHECK(other.offered == sequences{0, 2});  // the lender keeps it for all of them
-  const std::string large(20'000, 'x');
-  REQUIRE(f.tested->send(large.data(), large.size()));
-  CHECK(lender.asked == sequences{2});
-  CHECK(lender.committed == sequences{1, 3});
-}
-
-TEST_CASE("publication: a link whose transport does not lend is never asked to send as it is", "[unit]") {
-  fixture f;
-  f.open();
-  f.ipc->links.front()->takes_small = true;
-  f.inproc->links.front()->readers = 0;
-  f.send();
-  CHECK(f.ipc->links.front()->asked.empty());
-  CHECK(f.ipc->links.front()->committed == sequences{1});
-}
-
-TEST_CASE("publication: a small sample that the link does not take as it is goes over each link", "[unit]") {
-  fixture f;
-  f.ipc->can.lends = true;
-  f.ipc->largest = 8;
-  f.open();
-  auto& lender = *f.ipc->links.front();
-  f.inproc->links.front()->readers = 0;
-  f.send();
-  CHECK(lender.asked == sequences{1});
-  CHECK(lender.committed == sequences{1});
-  CHECK(f.inproc->links.front()->committed == sequences{1});
-  CHECK(f.tested->counters().sent == 1);
-  const auto refused = f.tested->send("123456789", 9);
-  CHECK(refused.code() == errc::bad_argument);
-  CHECK_THAT(refused.error().message(), contains("too large for ipc: 8 at most"));
-  CHECK(lender.committed == sequences{1});
-  CHECK(f.tested->counters().sent == 1);
-}
-
-TEST_CASE("publication: a last sample that cannot be copied out of its link is offered later, or its successor",
+TEST_CASE("publication: a sample stays in the caller's memory until a link shares it, those without readers last",
           "[unit]") {
   fixture f;
-  f.ipc->can.lends = true;
   f.open();
-  auto& lender = *f.ipc->links.front();
-  auto& other = *f.inproc->links.front();
-  lender.takes_small = true;
-  lender.has_memory = false;
+  auto& shares = *f.inproc->links.front();
+  auto& other = *f.ipc->links.front();
+  shares.shares = true;
+  f.send();
+  CHECK(shares.in_callers_memory == sequences{1});
+  CHECK(other.in_callers_memory.empty());
+  shares.readers = 0;
+  f.send();
+  CHECK(other.in_callers_memory == sequences{2});
   other.readers = 0;
   f.send();
-  f.tested->service();
-  CHECK(other.offered == sequences{0, 0});
-  lender.has_memory = true;
-  f.tested->service();
-  CHECK(other.offered == sequences{0, 0, 1});
-  lender.has_memory = false;
-  f.send();
-  lender.takes_small = false;
-  f.send();
-  f.tested->service();
-  CHECK(other.offered == sequences{0, 0, 1, 3});
+  CHECK(shares.in_callers_memory == sequences{1, 2, 3});
+  CHECK(other.in_callers_memory == sequences{2});
+  CHECK(shares.committed == sequences{1, 2, 3});
+  CHECK(other.committed == sequences{1, 2, 3});
 }
 
-TEST_CASE("publication: a link that is closed leaves the last sample that it kept", "[unit]") {
-  for (const bool has_memory : {true, false}) {
-    fixture f;
-    f.ipc->can.lends = true;
-    f.open();
-    f.inproc->links.front()->readers = 0;
-    f.ipc->links.front()->takes_small = true;
-    f.ipc->links.front()->has_memory = has_memory;
-    f.send();
-    f.ipc->links.front()->is_outdated = true;
-    REQUIRE(f.tested->close_outdated());
-    f.open();
-    CHECK(f.ipc->links.back()->offered == sequences{has_memory ? 1U : 0U});
-  }
+TEST_CASE("publication: a large sample is copied into memory that a link lends, and then sent", "[unit]") {
+  fixture f;
+  f.open();
+  auto& lender = *f.ipc->links.front();
+  const std::string large(20'000, 'x');
+  REQUIRE(f.tested->send(large.data(), large.size()));
+  lender.lends = true;
+  f.send();
+  CHECK(lender.in_callers_memory == sequences{1, 2});
+  REQUIRE(f.tested->send(large.data(), large.size()));
+  CHECK(lender.in_callers_memory == sequences{1, 2});
+  CHECK(lender.committed == sequences{1, 2, 3});
 }
 
 TEST_CASE("publication: it reports each transport that this system lacks, and does without them", "[unit]") {
@@ -300,12 +238,12 @@ TEST_CASE("publication: its counters are the sums of its links'", "[unit]") {
   CHECK(f.tested->counters().dropped == 30);
 }
 
-TEST_CASE("publication: a link that needs a rest is left alone for that long", "[unit]") {
+TEST_CASE("publication: a link that wants a pause is left alone for that long", "[unit]") {
   fixture f;
   f.open();
   f.tested->service();
   CHECK(f.tested->resume() == monotonic::time_point{});
-  f.ipc->links.front()->rest = 1h;
+  f.ipc->links.front()->pause = 1h;
   const auto before = monotonic::now();
   f.tested->service();
   CHECK(f.tested->resume() >= before + 1h);

@@ -106,8 +106,8 @@ TEST_CASE("sample backlog: a sample in memory that is only lent is copied once",
 TEST_CASE("sample backlog: bytes that are still the caller's are copied before they are kept", "[unit]") {
   sample_backlog kept;
   std::vector<std::byte> mine(1000, std::byte{1});
-  sample s{allocate_frame(mine.size()), 7, 5};
-  s.source = mine.data();
+  sample s{{}, 7, 5};
+  s.source = mine;
   CHECK(orc::detail::payload_of(s).data() == mine.data());
   REQUIRE(kept.start(s));
   mine.assign(mine.size(), std::byte{2});

@@ -72,8 +72,7 @@ struct publication_over_shm {
   }
 
   void service() {
-    link->service(&last);
-    if (const auto work = link->work()) work->step();
+    if (const auto work = link->service(&last).work) work->step();
   }
 
   void send(std::size_t size) {

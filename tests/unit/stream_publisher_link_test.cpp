@@ -80,7 +80,7 @@ TEST_CASE("stream publisher link: a reader that catches up beside one that does 
     const auto more = heard_by(reads_at_times);
     heard.insert(heard.end(), more.begin(), more.end());
   };
-  while (!published.link->behind()) published.send(100'000);
+  while (!published.link->service(nullptr).behind) published.send(100'000);
   for (int round = 0; round < 20; ++round) {
     for (int n = 0; n < 10; ++n) published.send(100'000);
     listen();  // now there is room, which the next send() finds
@@ -148,7 +148,7 @@ TEST_CASE("stream publisher link: large samples reach several slow readers at on
 TEST_CASE("stream publisher link: a reader that lags catches up in visits, not in send()", "[unit]") {
   publication_over_ipc published;
   stream_peer slow = published.reader(60'000);
-  while (!published.link->behind()) published.send(1000);
+  while (!published.link->service(nullptr).behind) published.send(1000);
   for (int n = 0; n < 200; ++n) published.send(1000);
   std::vector<std::uint64_t> heard = heard_by(slow);
   const auto listen = [&] {
@@ -160,11 +160,11 @@ TEST_CASE("stream publisher link: a reader that lags catches up in visits, not i
   published.send(1000);
   CHECK(listen() <= 4);
   for (int n = 0; n < 5; ++n) {
-    published.link->service(nullptr);
+    const auto pause = published.link->service(nullptr).pause;
     const auto more = listen();
     CHECK(more > 0);
     CHECK(more <= 17);  // and the rest of a begun one
-    CHECK(published.link->rest() > orc::detail::monotonic::duration::zero());
+    CHECK(pause > orc::detail::monotonic::duration::zero());
   }
   REQUIRE(wait_until([&] {
     published.link->service(nullptr);
@@ -174,7 +174,7 @@ TEST_CASE("stream publisher link: a reader that lags catches up in visits, not i
   std::vector<std::uint64_t> all(published.newest);
   std::iota(all.begin(), all.end(), 1);
   CHECK(heard == all);
-  CHECK_FALSE(published.link->behind());
+  CHECK_FALSE(published.link->service(nullptr).behind);
   // One that is on time gets each sample from send() itself.
   published.send(1000);
   CHECK(listen() == 1);
@@ -196,8 +196,7 @@ TEST_CASE("stream publisher link: a hello that comes late counts in the visit th
 TEST_CASE("stream publisher link: of a crowd it accepts a few at a time, and rests in between", "[unit]") {
   const publication_over_ipc published;
   const auto& link = published.link;
-  link->service(nullptr);
-  CHECK(link->rest() == orc::detail::monotonic::duration::zero());
+  CHECK(link->service(nullptr).pause == orc::detail::monotonic::duration::zero());
 
   std::deque<stream_peer> crowd;
   for (int n = 0; n < 60; ++n) crowd.push_back(stream_peer::connected_to(link->where().address));
@@ -207,11 +206,11 @@ TEST_CASE("stream publisher link: of a crowd it accepts a few at a time, and res
   };
   int visits = 0;
   for (std::ptrdiff_t before = 0; before < 60;) {
-    link->service(nullptr);
+    const auto pause = link->service(nullptr).pause;
     const auto now = accepted();
     REQUIRE(now > before);
     CHECK(now - before <= orc::detail::visit::max_accepted);
-    if (now < 60) CHECK(link->rest() > orc::detail::monotonic::duration::zero());
+    if (now < 60) CHECK(pause > orc::detail::monotonic::duration::zero());
     before = now;
     ++visits;
   }

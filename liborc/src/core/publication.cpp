@@ -17,24 +17,12 @@ constexpr int farewell_ms = 300;
 constexpr auto min_pause = std::chrono::milliseconds(1000);  // between attempts to open the links
 constexpr auto max_pause = std::chrono::milliseconds(5000);
 constexpr std::size_t copied_under_lock = 16 * 1024;
-constexpr std::size_t sent_before_copied = 2 * 1024;  // the copy of less costs less than the choice
 
 template <typename Links, typename Value>
 [[nodiscard]] Value sum(const Links& links, Value (publisher_link::*of)() const noexcept) noexcept {
   Value total{};
   for (const auto& link : links) total += ((*link).*of)();
   return total;
-}
-
-// Null: none is, or several are.
-[[nodiscard]] publisher_link* only_busy(const std::vector<std::unique_ptr<publisher_link>>& links) noexcept {
-  publisher_link* only = nullptr;
-  for (const auto& link : links) {
-    if (link->idle()) continue;
-    if (only != nullptr) return nullptr;
-    only = link.get();
-  }
-  return only;
 }
 
 }  // namespace
@@ -62,18 +50,14 @@ bool publication::was_made_with(const topic_options& again) const noexcept {
 result publication::send(const void* data, std::size_t size, std::int64_t stamp_ns) noexcept {
   if (data == nullptr && size != 0) return errc::bad_argument;
   if (generation_ != fork_generation()) return errc::forked;
-  if (size <= copied_under_lock && lends_.load(std::memory_order_relaxed)) return send_small(data, size, stamp_ns);
-  sample_buffer buffer;
-  if (size >= sent_before_copied || lends_.load(std::memory_order_relaxed)) {
-    sample replaced;  // freed after the unlock
-    const std::lock_guard lock(mutex_);
-    buffer = lent(size);
-    if (!buffer && size >= sent_before_copied && writes_at_once()) return send_in_place(data, size, stamp_ns, replaced);
-  }
-  if (!buffer) buffer = allocate_frame(size);
-  if (!buffer) return errc::no_memory;
-  if (size != 0) std::memcpy(buffer.payload(), data, size);
-  return publish(std::move(buffer), stamp_ns);
+  sample fresh;
+  fresh.stamp_ns = stamp_ns;
+  if (size > copied_under_lock) fresh.buffer = lent(size);
+  if (fresh.buffer)
+    std::memcpy(fresh.buffer.payload(), data, size);
+  else
+    fresh.source = {static_cast<const std::byte*>(size != 0 ? data : ""), size};
+  return publish(std::move(fresh));
 }
 
 result publication::send(message&& msg) noexcept {
@@ -82,120 +66,67 @@ result publication::send(message&& msg) noexcept {
   message_access::clear(msg, errc::nothing_new);
   // Another publication's memory is only on loan, so keep and send a copy.
   if (buffer.kind()->share == nullptr) return send(buffer.payload(), buffer.size());
-  return publish(std::move(buffer));
+  return publish({.buffer = std::move(buffer)});
 }
 
 result publication::send(orc::loan&& filled) noexcept {
   if (!filled) return errc::bad_argument;
-  return publish(std::move(message_access::buffer(filled)));
+  return publish({.buffer = std::move(message_access::buffer(filled))});
 }
 
 orc::loan publication::lend(std::size_t size) noexcept {
   if (closed_.load(std::memory_order_relaxed) || generation_ != fork_generation()) return {};
-  return orc::loan(memory_for(size));
+  sample_buffer memory = lent(size);
+  return orc::loan(memory ? std::move(memory) : allocate_frame(size));
 }
 
-// Copies the sample while it has the lock, so that it needs the lock once: without a buffer when only one link has
-// readers, and takes it.
-result publication::send_small(const void* data, std::size_t size, std::int64_t stamp_ns) noexcept {
-  std::unique_lock lock(mutex_);
-  if (closed_) return errc::closed;
-  publisher_link* const only = only_busy(links_);
-  if (only != nullptr) {
-    const std::int64_t now_ns = realtime_ns();
-    if (only->try_send(data, size, {sent_.load(std::memory_order_relaxed) + 1, stamp_ns != 0 ? stamp_ns : now_ns})) {
-      last_kept_by_ = only;
-      if (last_.buffer) last_ = {};
-      count(size, now_ns);
-      return {};
-    }
+// Shared memory comes after inproc. Its slots serve readers over inproc as well, by a copy.
+sample_buffer publication::lent(std::size_t size) noexcept {
+  const std::lock_guard lock(mutex_);
+  for (auto link = links_.rbegin(); link != links_.rend(); ++link) {
+    if (auto memory = (*link)->try_loan(size)) return memory;
   }
-  sample replaced;
-  sample_buffer buffer = small_memory(size);
-  if (!buffer) return errc::no_memory;
-  if (size != 0) std::memcpy(buffer.payload(), data, size);
-  result done = commit(std::move(buffer), stamp_ns, replaced);
-  lock.unlock();  // before `replaced` is freed
-  return done;
+  return {};
 }
 
-bool publication::writes_at_once() const noexcept {
-  return std::all_of(links_.begin(), links_.end(),
-                     [](const auto& link) { return link->takes_source() || link->readers() == 0; });
-}
-
-// Writes to ipc and tcp from the caller's memory. Readers have the sample, and work with it, while the copy is made
-// that later ones get.
-result publication::send_in_place(const void* data, std::size_t size, std::int64_t stamp_ns,
-                                  sample& replaced) noexcept {
+result publication::publish(sample&& fresh) noexcept {
+  if (generation_ != fork_generation()) return errc::forked;
+  sample replaced;  // freed after the unlock
+  const std::lock_guard lock(mutex_);
   if (closed_) return errc::closed;
+  const std::size_t size = payload_of(fresh).size();
   if (size > largest_) return too_large(size);
-  const bool same_memory = last_.buffer && last_.buffer.size() == size && owns_alone(last_.buffer);
-  sample_buffer memory = same_memory ? std::move(last_.buffer) : allocate_frame(size);
-  if (!memory) return errc::no_memory;
-  return commit(std::move(memory), stamp_ns, replaced, static_cast<const std::byte*>(data));
+  const std::int64_t now_ns = realtime_ns();
+  fresh.sequence = sent_.load(std::memory_order_relaxed) + 1;
+  if (fresh.stamp_ns == 0) fresh.stamp_ns = now_ns;
+  replaced = std::move(last_);
+  if (!fresh.buffer && replaced.buffer.size() == size && owns_alone(replaced.buffer))
+    fresh.buffer = std::move(replaced.buffer);
+  deliver(fresh);
+  count(size, now_ns);
+  if (!fill(fresh)) return errc::no_memory;
+  last_ = std::move(fresh);
+  return {};
+}
+
+// Links without readers get the sample last, because they may share a copy. Meanwhile readers work with the sample.
+void publication::deliver(sample& fresh) noexcept {
+  std::uint64_t without_readers = 0;  // by index, because a reader may join at any time
+  for (std::size_t n = 0; n < links_.size(); ++n) {
+    if (links_[n]->readers() != 0)
+      links_[n]->commit(fresh);
+    else
+      without_readers |= std::uint64_t{1} << n;
+  }
+  for (std::size_t n = 0; without_readers != 0; ++n, without_readers >>= 1) {
+    if ((without_readers & 1) != 0) links_[n]->commit(fresh);
+  }
 }
 
 void publication::count(std::size_t size, std::int64_t sent_ns) noexcept {
   sent_.store(sent_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   bytes_.store(bytes_.load(std::memory_order_relaxed) + size, std::memory_order_relaxed);
   intervals_.add(sent_ns);
-}
-
-sample* publication::last() noexcept {
-  if (last_kept_by_ != nullptr && last_kept_by_->newest(last_)) last_kept_by_ = nullptr;
-  return last_.buffer ? &last_ : nullptr;
-}
-
-sample_buffer publication::lent(std::size_t size) noexcept {
-  for (const auto& link : links_) {
-    if (auto memory = link->try_loan(size)) return memory;
-  }
-  return {};
-}
-
-sample_buffer publication::small_memory(std::size_t size) noexcept {
-  if (auto memory = lent(size)) return memory;
-  return allocate_frame(size);
-}
-
-sample_buffer publication::memory_for(std::size_t size) noexcept {
-  if (lends_.load(std::memory_order_relaxed)) {
-    const std::lock_guard lock(mutex_);
-    if (auto memory = lent(size)) return memory;
-  }
-  return allocate_frame(size);
-}
-
-result publication::publish(sample_buffer&& buffer, std::int64_t stamp_ns) noexcept {
-  if (generation_ != fork_generation()) return errc::forked;
-  sample replaced;  // freed after the unlock
-  const std::lock_guard lock(mutex_);
-  if (closed_) return errc::closed;
-  return commit(std::move(buffer), stamp_ns, replaced);
-}
-
-result publication::commit(sample_buffer&& buffer, std::int64_t stamp_ns, sample& replaced,
-                           const std::byte* source) noexcept {
-  const std::size_t size = buffer.size();
-  if (size > largest_) return too_large(size);
-  const std::uint64_t sequence = sent_.load(std::memory_order_relaxed) + 1;
-  const std::int64_t now_ns = realtime_ns();
-  sample fresh{std::move(buffer), sequence, stamp_ns != 0 ? stamp_ns : now_ns};
-  if (source != nullptr) {
-    fresh.source = source;
-    for (const auto& link : links_) {
-      if (link->takes_source()) link->commit(fresh);
-    }
-    fill(fresh);
-  }
-  for (const auto& link : links_) {
-    if (source == nullptr || !link->takes_source()) link->commit(fresh);
-  }
-  count(size, now_ns);
-  replaced = std::exchange(last_, std::move(fresh));
-  last_kept_by_ = nullptr;
-  return {};
 }
 
 result publication::too_large(std::size_t size) const noexcept try {
@@ -237,23 +168,22 @@ void publication::end() noexcept {
 
 bool publication::farewell() noexcept { return serve_links().behind; }
 
-publication::served publication::serve_links() noexcept {
-  served now;
-  std::shared_ptr<upkeep> work;
+unfinished publication::serve_links() noexcept {
+  unfinished now;
   bool more = false;
   {
     const std::lock_guard lock(mutex_);
     const auto before = sum(links_, &publisher_link::readers);
     for (const auto& link : links_) {
-      link->service(last());
-      now.behind = link->behind() || now.behind;
-      now.rest = std::max(now.rest, link->rest());
-      if (!work) work = link->work();
+      unfinished one = link->service(last());
+      now.behind = now.behind || one.behind;
+      now.pause = std::max(now.pause, one.pause);
+      if (!now.work) now.work = std::move(one.work);
     }
     more = sum(links_, &publisher_link::readers) > before;
   }
   if (more) joined_->ring();
-  if (work) work->step();
+  if (now.work) now.work->step();
   return now;
 }
 
@@ -262,7 +192,6 @@ void publication::close() noexcept {
   sample last;
   const std::lock_guard lock(mutex_);
   closed_ = true;
-  last_kept_by_ = nullptr;
   links.swap(links_);
   last = std::move(last_);
   joined_->ring();
@@ -306,7 +235,6 @@ result publication::open(const network_scope& scope) {
   if (!placed) return placed.error();
   std::vector<std::unique_ptr<publisher_link>> opened;
   std::string left_out;
-  bool lends = false;
   const publication_spec spec = spec_at(scope);
   for (const transport_kind* const kind : *placed) {
     auto made = kind->advertise(spec);
@@ -316,7 +244,6 @@ result publication::open(const network_scope& scope) {
                   std::string(wire::name_of(kind->name())) + ": " + made.error().message();
       continue;
     }
-    lends = lends || kind->can().lends;
     opened.push_back(*std::move(made));
   }
   addresses_ = scope.addresses;
@@ -327,7 +254,6 @@ result publication::open(const network_scope& scope) {
     largest_ = std::min(largest_, link->max_sample_bytes());
     links_.push_back(std::move(link));
   }
-  if (lends) lends_.store(true, std::memory_order_relaxed);
   opened_ = true;
   left_out_ = std::move(left_out);
   joined_->ring();  // a new link may have readers
@@ -348,8 +274,6 @@ bool publication::close_outdated() {
       ++each;
       continue;
     }
-    (void)last();
-    if (last_kept_by_ == each->get()) last_kept_by_ = nullptr;
     outdated.push_back(std::move(*each));
     each = links_.erase(each);
   }
@@ -393,8 +317,8 @@ wire::publication_counters publication::counters() noexcept {
 }
 
 void publication::service() noexcept {
-  const auto rest = serve_links().rest;
-  resume_ = rest == monotonic::duration::zero() ? monotonic::time_point{} : monotonic::now() + rest;
+  const auto pause = serve_links().pause;
+  resume_ = pause == monotonic::duration::zero() ? monotonic::time_point{} : monotonic::now() + pause;
 }
 
 void publication::append_fds(std::vector<int>& to) const {

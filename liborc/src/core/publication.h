@@ -80,24 +80,13 @@ class publication {
  private:
   [[nodiscard]] transport_set open_transports() const noexcept;
   [[nodiscard]] publication_spec spec_at(const network_scope& scope) const;
-  [[nodiscard]] result send_small(const void* data, std::size_t size, std::int64_t stamp_ns) noexcept;
-  [[nodiscard]] bool writes_at_once() const noexcept;
-  [[nodiscard]] result send_in_place(const void* data, std::size_t size, std::int64_t stamp_ns,
-                                     sample& replaced) noexcept;
-  [[nodiscard]] sample_buffer memory_for(std::size_t size) noexcept;
-  [[nodiscard]] result publish(sample_buffer&& buffer, std::int64_t stamp_ns = 0) noexcept;
-  struct served {
-    bool behind = false;         // a reader is behind
-    monotonic::duration rest{};  // how long the links should be left alone
-  };
-  // Serves the links, and does one slice of a link's long work without the lock.
-  served serve_links() noexcept;
-  // These need mutex_.
   [[nodiscard]] sample_buffer lent(std::size_t size) noexcept;
-  [[nodiscard]] sample_buffer small_memory(std::size_t size) noexcept;
-  [[nodiscard]] result commit(sample_buffer&& buffer, std::int64_t stamp_ns, sample& replaced,
-                              const std::byte* source = nullptr) noexcept;
-  [[nodiscard]] sample* last() noexcept;
+  [[nodiscard]] result publish(sample&& fresh) noexcept;
+  // Serves the links, and does one slice of a link's long work without the lock.
+  unfinished serve_links() noexcept;
+  // These need mutex_.
+  void deliver(sample& fresh) noexcept;
+  [[nodiscard]] sample* last() noexcept { return last_.buffer ? &last_ : nullptr; }
   void count(std::size_t size, std::int64_t sent_ns) noexcept;
   [[nodiscard]] result too_large(std::size_t size) const noexcept;
 
@@ -122,11 +111,9 @@ class publication {
   const std::shared_ptr<sample_backlog> lacking_ = std::make_shared<sample_backlog>();
   const std::shared_ptr<doorbell> joined_ = std::make_shared<doorbell>();  // rung when there may be more readers
   std::vector<std::unique_ptr<publisher_link>> links_;
-  std::atomic<bool> lends_{false};  // a link may lend memory (capabilities::lends); for a look without the lock
   std::size_t largest_ = SIZE_MAX;  // size that all of them take, in bytes
   sample last_;
   interval_meter intervals_;
-  publisher_link* last_kept_by_ = nullptr;  // the link that keeps the last sample instead of last_
   std::atomic<bool> closed_{false};
 
   std::atomic<std::uint64_t> sent_{0};

@@ -3,7 +3,6 @@
 #include <zmq.h>
 
 #include <cstring>
-#include <utility>
 
 namespace orc::detail {
 
@@ -64,8 +63,13 @@ bool owns_alone(sample_buffer& buffer) noexcept {
   return is_frame(buffer) && zmq_msg_get(stored(buffer), ZMQ_SHARED) == 0;
 }
 
-void fill(sample& s) noexcept {
-  if (s.source != nullptr) std::memcpy(s.buffer.payload(), std::exchange(s.source, nullptr), s.buffer.size());
+bool fill(sample& s) noexcept {
+  if (s.source.data() == nullptr) return true;
+  if (!s.buffer) s.buffer = allocate_frame(s.source.size());
+  if (!s.buffer) return false;
+  std::memcpy(s.buffer.payload(), s.source.data(), s.source.size());
+  s.source = {};
+  return true;
 }
 
 }  // namespace orc::detail

@@ -38,17 +38,18 @@ struct sample {
   std::int64_t stamp_ns = 0;
   std::uint32_t era = 0;           // of the subscription: number of the publication, counted from its first
   std::uint64_t before_first = 0;  // sequence of that publication before the first sample for this subscription
-  // Not null: the bytes are still in the caller's memory, and `buffer` has room for them; see fill().
-  const std::byte* source = nullptr;
+  // Not null: the bytes are still in the caller's memory. `buffer` is empty, or has room for them; see fill().
+  std::span<const std::byte> source = {};
 };
 
 // The payload, wherever it is.
 [[nodiscard]] inline std::span<const std::byte> payload_of(const sample& s) noexcept {
-  return {s.source != nullptr ? s.source : s.buffer.payload(), s.buffer.size()};
+  return s.source.data() != nullptr ? s.source : std::span<const std::byte>{s.buffer.payload(), s.buffer.size()};
 }
 
-// Copies the caller's bytes into the buffer, unless it has them already. Before anyone shares the buffer.
-void fill(sample& s) noexcept;
+// Copies the caller's bytes into the buffer, unless it has them already. Before anyone shares the buffer. False: no
+// memory for a frame, and nothing changed.
+[[nodiscard]] bool fill(sample& s) noexcept;
 
 // Allocates `payload_size` bytes behind space for a header. False when there is no memory.
 [[nodiscard]] sample_buffer allocate_frame(std::size_t payload_size) noexcept;

@@ -6,7 +6,7 @@
 namespace orc::detail {
 
 sample* sample_backlog::frame_of(sample& s) noexcept {
-  fill(s);
+  if (!fill(s)) return nullptr;
   if (is_frame(s.buffer)) return &s;
   if (made_.buffer && made_.sequence == s.sequence) return &made_;
   made_ = {share_frame(s.buffer), s.sequence, s.stamp_ns};

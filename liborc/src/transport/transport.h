@@ -43,7 +43,6 @@ struct capabilities {
   bool by_default = false;       // also serves topics that name no transport
   bool needs_directory = false;  // listens in publication_spec::directory
   bool may_be_missing = false;   // some systems lack it: advertise() then returns errc::system_error
-  bool lends = false;            // try_loan and try_send of its publisher link may succeed
   // A lost first message is repeated only after seconds, so the core repeats subscribe() meanwhile.
   bool repeats_late = false;
   bool checks_path = false;  // path_answers() of its subscriber link may return false
@@ -92,6 +91,15 @@ class upkeep {
   virtual void step() noexcept = 0;
 };
 
+// What publisher_link::service() leaves.
+struct unfinished {
+  bool behind = false;             // a reader waits to join, for the rest of a sample, or for a newer one
+  monotonic::duration pause = {};  // until the next service(), so that senders get the publication's lock
+  // Long work, which the caller shares. The caller releases the lock, calls step() once, and calls service() again.
+  // fd() is readable until all of it is done. Null: none.
+  std::shared_ptr<upkeep> work = {};
+};
+
 // The publication's end: all subscribers that reach it over one transport.
 class publisher_link {
  public:
@@ -115,43 +123,24 @@ class publisher_link {
 
   // ---- sending ----
   // Returns memory that the readers will read, for a sample of this size. The caller owns it: it fills the memory
-  // without the lock, and then commits it or destroys it. False: there is none, and the caller uses a frame.
+  // without the lock, and then commits it or destroys it. False: there is none.
   [[nodiscard]] virtual sample_buffer try_loan(std::size_t) noexcept { return {}; }
-  // True when commit() would reach no reader now, and service() gives the last sample to those that join later.
-  [[nodiscard]] virtual bool idle() const noexcept { return readers() == 0; }
-  // Does try_loan, the copy and commit in one step. The caller keeps the bytes. False: nothing was sent, and the caller
-  // takes the three steps. The caller calls it only while all other links of the publication are idle.
-  [[nodiscard]] virtual bool try_send(const void*, std::size_t, const wire::sample_header&) noexcept { return false; }
-  // After a successful try_send: makes `out` a further owner of the newest sample, which the link keeps. False: no
-  // memory.
-  [[nodiscard]] virtual bool newest(sample& out) noexcept {
-    (void)out;
-    return false;
-  }
   // Largest sample that commit takes, in bytes. Constant. Any thread.
   [[nodiscard]] virtual std::size_t max_sample_bytes() const noexcept { return SIZE_MAX; }
-  // True: commit() takes samples whose bytes are still in the caller's memory (sample::source), and calls fill() when
-  // it has to share them. Constant.
-  [[nodiscard]] virtual bool takes_source() const noexcept { return false; }
   // Hands the sample to every reader that has room. Remembers the others as behind; service() serves them later. The
-  // caller keeps `s`, whose sequence is greater than all before: the link shares its bytes and does not change them.
-  // Never fails: what a reader does not get is dropped(), or reaches it later.
+  // caller keeps `s`, whose sequence is greater than all before. Its bytes may still be in the caller's memory
+  // (sample::source), which is valid during the call: a link that shares them calls fill() first, or copies them into
+  // memory of its own and makes that s.buffer. Nothing changes the bytes of a buffer. Never fails: what a reader does
+  // not get is dropped(), or reaches it later.
   virtual void commit(sample& s) noexcept = 0;
 
   // ---- the housekeeping thread ----
   // Lets readers join and catch up. `last`: the publication's newest sample, null if there is none; the caller keeps
   // it. A reader that joins receives it, if topic_options::keep_last is true. Takes about 0.1 ms at most and leaves the
   // rest for the next call. Called once when the link opens, when fd() is readable, and about once a second.
-  virtual void service(sample* last) noexcept = 0;
-  // After service(): how long the caller should wait before the next one, so that senders get the publication's lock.
-  [[nodiscard]] virtual monotonic::duration rest() const noexcept { return monotonic::duration::zero(); }
+  virtual unfinished service(sample* last) noexcept = 0;
   // Descriptor that is readable while service() has work; -1: never. Constant.
   [[nodiscard]] virtual int fd() const noexcept = 0;
-  // True while a reader waits to join, for the rest of a sample, or for a newer one.
-  [[nodiscard]] virtual bool behind() const noexcept = 0;
-  // After service(): long work, which the caller shares. The caller releases the lock, calls step() once, and calls
-  // service() again. fd() is readable until all of it is done. Null: none.
-  [[nodiscard]] virtual std::shared_ptr<upkeep> work() noexcept { return nullptr; }
 
   // ---- counters, any thread ----
   // Number of readers.

@@ -32,10 +32,11 @@ class inproc_hub {
 
   // Returns how many samples were replaced before a reader took them.
   std::uint64_t deliver(sample& s) noexcept {
+    const bool filled = fill(s);
     const std::lock_guard lock(mutex_);
-    last_ = {keep_last_ ? share(s.buffer) : sample_buffer(), s.sequence, s.stamp_ns};
+    last_ = {filled && keep_last_ ? share(s.buffer) : sample_buffer(), s.sequence, s.stamp_ns};
     if (queues_.empty()) return 0;
-    sample frame = frame_of_its_own(s);
+    sample frame = filled ? frame_of_its_own(s) : sample();
     if (!frame.buffer) return queues_.size();  // no memory
     std::uint64_t dropped = 0;
     for (const auto& queue : queues_) dropped += queue->put({share(frame.buffer), frame.sequence, frame.stamp_ns});
@@ -70,18 +71,20 @@ class inproc_publisher_link final : public publisher_link {
 
   [[nodiscard]] const wire::endpoint& where() const noexcept override { return where_; }
   [[nodiscard]] std::size_t readers() const noexcept override { return hub_->readers(); }
-  // A reader that attaches later gets the last sample from here.
-  [[nodiscard]] bool idle() const noexcept override { return false; }
+  // Its readers share a frame, also with subscribers over other transports.
+  [[nodiscard]] sample_buffer try_loan(std::size_t size) noexcept override {
+    return readers() != 0 ? allocate_frame(size) : sample_buffer();
+  }
   void commit(sample& s) noexcept override {
     newest_ = s.sequence;
     dropped_.fetch_add(hub_->deliver(s), std::memory_order_relaxed);
   }
   // The publication may have a sample from before it opened this link.
-  void service(sample* last) noexcept override {
+  unfinished service(sample* last) noexcept override {
     if (last != nullptr && last->sequence > newest_) commit(*last);
+    return {};
   }
   [[nodiscard]] int fd() const noexcept override { return -1; }
-  [[nodiscard]] bool behind() const noexcept override { return false; }
   [[nodiscard]] std::uint64_t dropped() const noexcept override { return dropped_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t malformed() const noexcept override { return 0; }
 

@@ -31,7 +31,7 @@ std::size_t group_sender::start(sample& s, link_events& events) noexcept {
   std::size_t dropped = 0;
   const std::size_t next = send_datagrams(s, 0, dropped);
   if (next == newest_datagrams_) return dropped;
-  rest_ = {{share_frame(s.buffer), s.sequence, s.stamp_ns}, next};
+  if (fill(s)) rest_ = {{share_frame(s.buffer), s.sequence, s.stamp_ns}, next};
   if (!rest_.what.buffer) ++dropped;
   watch_for_room(events, static_cast<bool>(rest_.what.buffer));
   return dropped;
@@ -40,7 +40,7 @@ std::size_t group_sender::start(sample& s, link_events& events) noexcept {
 // False: no memory, or too large for it.
 bool group_sender::protect(const sample& s) noexcept {
   const std::size_t shard = datagram_bytes_ - fec_packet::fixed_bytes - channel_.size();
-  const auto plan = fec_plan::make(s.buffer.size(), shard, fec_);
+  const auto plan = fec_plan::make(payload_of(s).size(), shard, fec_);
   if (!plan) return false;
   plan_ = *plan;
   const std::size_t block_bytes = std::size_t{plan_.parity_shards()} * plan_.shard_bytes();
@@ -49,7 +49,7 @@ bool group_sender::protect(const sample& s) noexcept {
   } catch (const std::bad_alloc&) {
     return false;
   }
-  const std::span<const std::byte> payload{s.buffer.payload(), s.buffer.size()};
+  const auto payload = payload_of(s);
   for (std::uint16_t block = 0; block < plan_.blocks(); ++block) {
     if (!code_.encode(plan_, payload, block, std::span(parity_).subspan(block * block_bytes, block_bytes)))
       return false;
@@ -62,13 +62,13 @@ std::size_t group_sender::datagrams_of(const sample& s) const noexcept {
 }
 
 lcm::layout group_sender::layout_of(const sample& s) const noexcept {
-  return {channel_.size(), s.buffer.size(), datagram_bytes_};
+  return {channel_.size(), payload_of(s).size(), datagram_bytes_};
 }
 
 void group_sender::add_plain(sending_batch& to, const lcm::layout& cut, const sample& s, std::size_t i) const noexcept {
   const auto part = cut.payload_of(i);
-  lcm::write_head(to.head(), cut, i, static_cast<std::uint32_t>(s.sequence), s.buffer.size(), channel_);
-  to.add({s.buffer.payload() + part.offset, part.size});
+  lcm::write_head(to.head(), cut, i, static_cast<std::uint32_t>(s.sequence), payload_of(s).size(), channel_);
+  to.add(payload_of(s).subspan(part.offset, part.size));
 }
 
 void group_sender::add_datagram(sending_batch& to, const sample& s, std::size_t i) noexcept {
@@ -85,8 +85,8 @@ void group_sender::add_datagram(sending_batch& to, const sample& s, std::size_t 
                             head.bytes);
   const std::size_t data = plan_.data_shards(position.block);
   if (position.shard < data)
-    return to.add({s.buffer.payload() + plan_.offset(position.block, position.shard),
-                   plan_.data_bytes(position.block, position.shard)});
+    return to.add(payload_of(s).subspan(plan_.offset(position.block, position.shard),
+                                        plan_.data_bytes(position.block, position.shard)));
   const std::size_t at =
       (std::size_t{position.block} * plan_.parity_shards() + position.shard - data) * plan_.shard_bytes();
   to.add({parity_.data() + at, plan_.shard_bytes()});

@@ -91,7 +91,7 @@ void multicast_publisher_link::commit(sample& s) noexcept {
   }
 }
 
-void multicast_publisher_link::service(sample* last) noexcept {
+unfinished multicast_publisher_link::service(sample* last) noexcept {
   if (last != nullptr) newest_ = std::max(newest_, last->sequence);
   const auto ready = events_.take();
   const auto now = monotonic::now();
@@ -101,6 +101,7 @@ void multicast_publisher_link::service(sample* last) noexcept {
   if (now >= next_beat_) beat(now);
   if (now >= next_announce_) announce(now);
   arm_timer();
+  return {.behind = behind()};
 }
 
 bool multicast_publisher_link::behind() const noexcept {

@@ -33,12 +33,10 @@ class multicast_publisher_link final : public publisher_link {
   [[nodiscard]] bool is_outdated() const override;
   // Counts subscribers that report. LCM programs are invisible.
   [[nodiscard]] std::size_t readers() const noexcept override { return reader_count_.load(std::memory_order_relaxed); }
-  [[nodiscard]] bool idle() const noexcept override { return false; }
   [[nodiscard]] std::size_t max_sample_bytes() const noexcept override { return group_.max_sample_bytes(); }
   void commit(sample& s) noexcept override;
-  void service(sample* last) noexcept override;
+  unfinished service(sample* last) noexcept override;
   [[nodiscard]] int fd() const noexcept override { return events_.fd(); }
-  [[nodiscard]] bool behind() const noexcept override;
   [[nodiscard]] std::uint64_t dropped() const noexcept override { return dropped_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t malformed() const noexcept override { return malformed_.load(std::memory_order_relaxed); }
 
@@ -64,6 +62,9 @@ class multicast_publisher_link final : public publisher_link {
   [[nodiscard]] std::uint64_t newest_for(const reader& whom) const noexcept;
   void repair_readers(const sample* last, monotonic::time_point now) noexcept;
   [[nodiscard]] std::size_t repair(reader& whom, const sample& last) noexcept;
+
+  // True: a reader lacks the newest sample, or the kernel has not taken all of it.
+  [[nodiscard]] bool behind() const noexcept;
 
   // Time.
   [[nodiscard]] monotonic::duration pause() const noexcept;

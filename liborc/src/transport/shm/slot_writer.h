@@ -111,11 +111,6 @@ class slot_writer {
   // No more samples will be published here. [M3]
   void move_on() noexcept { header().moved.store(1); }
   [[nodiscard]] std::uint64_t newest() const noexcept { return header().newest.load(std::memory_order_relaxed); }
-  // The newest sample. Only when there is one.
-  [[nodiscard]] published latest() const noexcept {
-    const std::uint32_t slot = header().latest.load(std::memory_order_relaxed);
-    return {slot, header_of(slot).size.load(std::memory_order_relaxed), wire::get(header_of(slot).wire_header)};
-  }
 
  private:
   // Slots besides the entries and the pins: one for the next sample, one that the publication still holds while it

@@ -69,7 +69,7 @@ void stream_publisher_link::offer(reader& to, sample& s) noexcept {
 
 // False: no room. A part that was taken counts as all, because the connection keeps the rest.
 bool stream_publisher_link::hand_over(reader& to, sample& s) noexcept {
-  fit_kernel_queue(to, s.buffer.size());
+  fit_kernel_queue(to, payload_of(s).size());
   switch (to.line.send({s.sequence, s.stamp_ns}, payload_of(s))) {
     case zmtp_connection::written::all: return true;
     case zmtp_connection::written::none: return false;
@@ -176,7 +176,7 @@ bool stream_publisher_link::behind() const noexcept {
 
 // ---- receiving ----
 
-void stream_publisher_link::service(sample* last) noexcept {
+unfinished stream_publisher_link::service(sample* last) noexcept {
   visit now_here;
   connections_.serve(
       now_here,
@@ -192,7 +192,7 @@ void stream_publisher_link::service(sample* last) noexcept {
     if (each.joined && each.waits() && peer_is_silent(each.line.fd(), where_.transport)) leave(each);
   });
   after_change();
-  rest_ = now_here.rest();
+  return {.behind = behind(), .pause = now_here.rest()};
 }
 
 std::unique_ptr<stream_publisher_link::reader> stream_publisher_link::make_reader(unique_fd fd) const {

@@ -33,12 +33,9 @@ class stream_publisher_link final : public publisher_link {
   void append_endpoints(std::vector<wire::endpoint>& to, const std::vector<std::string>& addresses) const override;
   [[nodiscard]] std::size_t max_sample_bytes() const noexcept override { return max_stream_sample; }
   [[nodiscard]] std::size_t readers() const noexcept override { return connections_.readers(); }
-  [[nodiscard]] bool takes_source() const noexcept override { return true; }
   void commit(sample& s) noexcept override;
-  void service(sample* last) noexcept override;
-  [[nodiscard]] monotonic::duration rest() const noexcept override { return rest_; }
+  unfinished service(sample* last) noexcept override;
   [[nodiscard]] int fd() const noexcept override { return connections_.fd(); }
-  [[nodiscard]] bool behind() const noexcept override;
   [[nodiscard]] std::uint64_t dropped() const noexcept override { return dropped_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t malformed() const noexcept override { return malformed_.load(std::memory_order_relaxed); }
 
@@ -78,6 +75,7 @@ class stream_publisher_link final : public publisher_link {
   void fit_kernel_queue(reader& to, std::size_t sample_size) noexcept;
   void pace(reader& to) noexcept;
   void watch_for_room(reader& of) noexcept;
+  [[nodiscard]] bool behind() const noexcept;
 
   // Receiving.
   [[nodiscard]] std::unique_ptr<reader> make_reader(unique_fd fd) const;
@@ -99,7 +97,6 @@ class stream_publisher_link final : public publisher_link {
   const priority priority_;
   const bool paced_;  // bulk, over tcp
   connection_set<reader> connections_;
-  monotonic::duration rest_{};
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<std::uint64_t> malformed_{0};
 };
