@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "transport/stream/zmtp_connection.h"
+#include "transport/stream/stream_connection.h"
 
 namespace {
 
@@ -17,13 +17,13 @@ constexpr std::size_t largest = 1 << 16;
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using orc::detail::stream_connection;
   using orc::detail::unique_fd;
-  using orc::detail::zmtp_connection;
   if (size < 2) return 0;
   int fds[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds) != 0) return 0;
   const unique_fd far(fds[1]);
-  zmtp_connection line(unique_fd{fds[0]}, "ROUTER", largest, 300);
+  stream_connection line(unique_fd{fds[0]}, stream_connection::role::router, largest, 300);
   if (data[0] % 4 != 0) {
     const auto greeting = orc::wire::zmtp::greeting();
     const std::string ready = orc::wire::zmtp::ready_frame("DEALER");
@@ -31,15 +31,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     (void)::send(far.get(), ready.data(), ready.size(), MSG_NOSIGNAL);
   }
   const std::size_t piece = 1 + data[1];
-  zmtp_connection::incoming frame;
+  stream_connection::incoming frame;
   for (std::size_t at = 2; at < size; at += piece) {
     if (::send(far.get(), data + at, std::min(piece, size - at), MSG_NOSIGNAL) < 0) break;
     for (;;) {
       std::size_t budget = 1 + data[0];
       const auto event = line.receive(frame, budget);
-      if (event == zmtp_connection::event::nothing && budget == 0) continue;
-      if (event == zmtp_connection::event::nothing) break;
-      if (event != zmtp_connection::event::frame) return 0;
+      if (event == stream_connection::event::nothing && budget == 0) continue;
+      if (event == stream_connection::event::nothing) break;
+      if (event != stream_connection::event::frame) return 0;
       if (frame.bytes.size() > largest) std::abort();
       for (const std::byte each : frame.bytes) {
         if (each == std::byte{0xab}) (void)line.pending();  // reads every byte
