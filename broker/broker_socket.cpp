@@ -276,9 +276,8 @@ bool broker_socket::handle_one(connection& one, owner& to) noexcept {
   std::span<const std::byte> frame;
   switch (one.stream.receive(frame, now_)) {
     case control_connection::event::nothing: return false;
-    case control_connection::event::handled:
-      if (one.in == &greeting_ && one.stream.ready()) introduce(one, to);
-      break;
+    case control_connection::event::introduced: introduce(one, to); break;
+    case control_connection::event::command: break;
     case control_connection::event::frame:
       to.received(one.key, frame);
       if (const bool participant = to.participates(one.key); participant != one.participant) {
@@ -286,7 +285,7 @@ bool broker_socket::handle_one(connection& one, owner& to) noexcept {
         share_.settle(one.key, participant);
       }
       break;
-    case control_connection::event::ended: doom(one); break;
+    case control_connection::event::closed:
     case control_connection::event::broken: doom(one, one.stream.why()); break;
   }
   return true;
@@ -329,14 +328,14 @@ bool broker_socket::has_unread(routing from) noexcept {
 
 void broker_socket::flush(connection& one) noexcept {
   const auto done = one.stream.flush();
-  if (done == control_connection::flushed::failed) {
+  if (done == control_connection::written::failed) {
     // Its earlier messages are still to be read. The connection ends after them.
     one.stream.discard();
     one.deaf = true;
     one.stream.readable(true);
     share_.ready(one.key);
-  } else if (done == control_connection::flushed::some ||
-             (done == control_connection::flushed::none && one.in != &blocked_)) {
+  } else if (done == control_connection::written::some ||
+             (done == control_connection::written::none && one.in != &blocked_)) {
     one.since = now_;
     move(one, blocked_);
   }

@@ -167,13 +167,12 @@ void peer_links::serve(key which, std::uint32_t happened, clock::time_point now,
 
 void peer_links::receive(key which, clock::time_point now, owner& to) {
   auto& one = *links_[which];
-  one.stream->readable(false);
   for (int frames = 0; one.stream && frames < frames_at_once;) {
     std::span<const std::byte> frame;
     switch (one.stream->receive(frame, now)) {
       case control_connection::event::nothing: return;
-      case control_connection::event::handled:
-        if (one.at != state::greeting || !one.stream->ready()) break;
+      case control_connection::event::command: break;
+      case control_connection::event::introduced:
         one.at = state::ready;
         one.addresses.clear();
         to.peer_ready(which, is_on_this_host(one.stream->fd(), one.address));
@@ -182,8 +181,9 @@ void peer_links::receive(key which, clock::time_point now, owner& to) {
         ++frames;
         to.peer_received(which, frame);
         break;
-      case control_connection::event::ended: return fail(which, "the connection ended", now, to);
-      case control_connection::event::broken: return fail(which, one.stream->why(), now, to);
+      case control_connection::event::closed:
+      case control_connection::event::broken:
+        return fail(which, one.stream->why().empty() ? "the connection ended" : one.stream->why(), now, to);
     }
   }
 }
@@ -235,7 +235,7 @@ bool peer_links::send(key which, const std::string& frame) noexcept {
 void peer_links::flush(key which) noexcept {
   auto& one = *links_[which];
   // After a failure the next receive() finds the end.
-  if (one.stream->flush() == control_connection::flushed::failed) one.stream->discard();
+  if (one.stream->flush() == control_connection::written::failed) one.stream->discard();
   want(which, one.stream->unsent() != 0);
 }
 

@@ -16,7 +16,7 @@
 #include "broker/control_connection.h"
 #include "support/catch.h"
 #include "support/wait_until.h"
-#include "transport/stream/zmtp_connection.h"
+#include "transport/stream/stream_connection.h"
 
 using namespace orc::test;
 using orc::detail::unique_fd;
@@ -101,7 +101,8 @@ TEST_CASE("stray descriptors: they end a connection of the broker and of a link"
   pair_of_sockets of_link;
   const bool refused = orc::detail::refuse_descriptors(of_broker.ours.get());
   orc::control_connection connection(std::move(of_broker.ours));
-  orc::detail::zmtp_connection line(std::move(of_link.ours), "DEALER", 1000, 1000);
+  orc::detail::stream_connection line(std::move(of_link.ours), orc::detail::stream_connection::role::dealer, 1000,
+                                      1000);
   for (const int theirs : {of_broker.theirs.get(), of_link.theirs.get()}) {
     lingering socket;
     CHECK(send_along(theirs, socket.sends.get()) != refused);
@@ -109,12 +110,12 @@ TEST_CASE("stray descriptors: they end a connection of the broker and of a link"
     socket.sends.reset(::dup(theirs));
     const auto start = std::chrono::steady_clock::now();
     std::span<const std::byte> frame;
-    orc::detail::zmtp_connection::incoming incoming;
+    orc::detail::stream_connection::incoming incoming;
     std::size_t budget = 1000;
     if (theirs == of_broker.theirs.get())
-      CHECK(connection.receive(frame, {}) == orc::control_connection::event::ended);
+      CHECK(connection.receive(frame, {}) == orc::control_connection::event::closed);
     else
-      CHECK(line.receive(incoming, budget) == orc::detail::zmtp_connection::event::closed);
+      CHECK(line.receive(incoming, budget) == orc::detail::stream_connection::event::closed);
     CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(30));
   }
 }

@@ -16,6 +16,7 @@ from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
 public = "liborc/include"
 base = "liborc/src/base"
 wire = "liborc/src/wire"
+zmtp = "liborc/src/zmtp"
 schema = "liborc/src/schema"
 transport = "liborc/src/transport"
 core = "liborc/src/core"
@@ -31,8 +32,9 @@ layers: Dict[str, Tuple[str, ...]] = {
     public: (),
     base: (public,),
     wire: (public, base),
+    zmtp: (base, wire),
     schema: (public, base),
-    transport: (public, base, wire),
+    transport: (public, base, wire, zmtp),
     core: (public, base, wire, transport),
     json: (),
     "liborc/ext/json": (json,),
@@ -43,7 +45,7 @@ layers: Dict[str, Tuple[str, ...]] = {
     calls: (public, json, base, core),
     "liborc/src/parameters": (public, json, core),
     "liborc/src/history": (public,),
-    "broker": (public, base, wire, "tools/command_line"),
+    "broker": (public, base, wire, zmtp, "tools/command_line"),
     "bindings": (public,),
     "liborc/examples": (public,),
     "tools": (
@@ -67,7 +69,7 @@ layers: Dict[str, Tuple[str, ...]] = {
     "benchmarks": (public, types, recording, base, wire, "broker", "tools/command_line", "tools/support"),
     "tools/support": (public, json, base, wire, "broker"),
 }
-layers.update({f"{transport}/{name}": (public, base, wire, transport) for name in transports})
+layers.update({f"{transport}/{name}": (public, base, wire, zmtp, transport) for name in transports})
 
 # (including file, included file): reason
 exceptions: Dict[Tuple[str, str], str] = {

@@ -25,6 +25,11 @@ constexpr std::string_view mechanism = "NULL";
   return std::string(reinterpret_cast<const char*>(header.bytes.data()), header.size) + body;
 }
 
+[[nodiscard]] bool same_name(std::string_view a, std::string_view b) noexcept {  // ZMTP ignores case here
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
+}
+
 }  // namespace
 
 std::array<std::byte, greeting_bytes> greeting() noexcept {
@@ -92,6 +97,24 @@ std::string pong_frame(std::span<const std::byte> ping_body) {
   const std::size_t size = ping_body.size() > before_context ? ping_body.size() - before_context : 0;
   const auto context = ping_body.last(size).first(std::min(size, max_ping_context));
   return command_frame("PONG", {reinterpret_cast<const char*>(context.data()), context.size()});
+}
+
+// The metadata repeats: 1 byte size, name, 4 bytes size, value.
+std::string_view property(std::span<const std::byte> metadata, std::string_view name) noexcept {
+  std::string_view rest(reinterpret_cast<const char*>(metadata.data()), metadata.size());
+  while (!rest.empty()) {
+    const auto name_size = static_cast<unsigned char>(rest[0]);
+    if (rest.size() < 1 + std::size_t{name_size} + 4) return {};
+    const auto found = rest.substr(1, name_size);
+    rest.remove_prefix(1 + name_size);
+    std::size_t size = 0;
+    for (std::size_t i = 0; i < 4; ++i) size = (size << 8) | static_cast<unsigned char>(rest[i]);
+    rest.remove_prefix(4);
+    if (rest.size() < size) return {};
+    if (same_name(found, name)) return rest.substr(0, size);
+    rest.remove_prefix(size);
+  }
+  return {};
 }
 
 std::string_view command_name(std::span<const std::byte> body) noexcept {

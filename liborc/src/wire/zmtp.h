@@ -1,6 +1,6 @@
-// The part of ZMTP 3, the protocol of ZeroMQ sockets (rfc.zeromq.org/spec/23), that ipc and tcp links need: no security
-// (mechanism NULL), sockets of type ROUTER and DEALER. ORC speaks it without libzmq on the data plane
-// (liborc/doc/design/zmtp.md), and any ZeroMQ socket can be the other end.
+// The part of ZMTP 3, the protocol of ZeroMQ sockets (rfc.zeromq.org/spec/23), that ORC needs: no security (mechanism
+// NULL), sockets of type ROUTER and DEALER. zmtp/zmtp_connection.h speaks it (liborc/doc/design/zmtp.md), and any
+// ZeroMQ socket can be the other end.
 #pragma once
 
 #include <array>
@@ -51,6 +51,9 @@ struct header_bytes {
 [[nodiscard]] std::string ready_frame(std::string_view socket_type);
 [[nodiscard]] std::string ping_frame();  // without time to live and context
 [[nodiscard]] std::string pong_frame(std::span<const std::byte> ping_body);
+
+// Returns the value of a property in the metadata of READY. Empty: missing or malformed.
+[[nodiscard]] std::string_view property(std::span<const std::byte> metadata, std::string_view name) noexcept;
 
 // Returns the name of a command: "READY", "PING", "ERROR"…; empty when there is none.
 [[nodiscard]] std::string_view command_name(std::span<const std::byte> body) noexcept;

@@ -22,7 +22,8 @@ constexpr std::size_t bytes_per_visit = 512;  // of one connection: the rest sho
 
 }  // namespace
 
-stream_publisher_link::reader::reader(unique_fd fd) : line(std::move(fd), "ROUTER", max_link_message, read_buffer) {}
+stream_publisher_link::reader::reader(unique_fd fd)
+    : line(std::move(fd), stream_connection::role::router, max_link_message, read_buffer) {}
 
 stream_publisher_link::stream_publisher_link(acceptor door, const publication_spec& spec, wire::endpoint where)
     : publication_(spec.id),
@@ -71,10 +72,10 @@ void stream_publisher_link::offer(reader& to, sample& s) noexcept {
 bool stream_publisher_link::hand_over(reader& to, sample& s) noexcept {
   fit_kernel_queue(to, payload_of(s).size());
   switch (to.line.send({s.sequence, s.stamp_ns}, payload_of(s))) {
-    case zmtp_connection::written::all: return true;
-    case zmtp_connection::written::none: return false;
-    case zmtp_connection::written::failed: leave(to); return true;
-    case zmtp_connection::written::some: break;
+    case stream_connection::written::all: return true;
+    case stream_connection::written::none: return false;
+    case stream_connection::written::failed: leave(to); return true;
+    case stream_connection::written::some: break;
   }
   if (sample* const frame = lacking_->frame_of(s); frame != nullptr && lacking_->begin(*frame)) {
     to.line.keep(share(frame->buffer));
@@ -118,7 +119,7 @@ void stream_publisher_link::skip_what_is_gone(reader& r) noexcept {
 void stream_publisher_link::flush(reader& to) noexcept {
   if (paced_) pace(to);
   const std::size_t before = to.line.sample_done();
-  if (to.line.flush() == zmtp_connection::written::failed) return leave(to);
+  if (to.line.flush() == stream_connection::written::failed) return leave(to);
   if (to.begun == 0) return;
   const std::size_t done = to.line.sample_done();
   if (done == 0)
@@ -204,19 +205,19 @@ std::unique_ptr<stream_publisher_link::reader> stream_publisher_link::make_reade
 }
 
 void stream_publisher_link::receive_some(reader& from, sample* last) noexcept {
-  zmtp_connection::incoming frame;
+  stream_connection::incoming frame;
   std::size_t budget = bytes_per_visit;
   while (!from.gone) {
     switch (from.line.receive(frame, budget)) {
-      case zmtp_connection::event::frame:
+      case stream_connection::event::frame:
         if (frame.multipart)
           count_malformed();
         else
           receive(from, frame.bytes, last);
         break;
-      case zmtp_connection::event::nothing: return;
-      case zmtp_connection::event::broken: count_malformed(); [[fallthrough]];
-      case zmtp_connection::event::closed: return leave(from);
+      case stream_connection::event::nothing: return;
+      case stream_connection::event::broken: count_malformed(); [[fallthrough]];
+      case stream_connection::event::closed: return leave(from);
     }
     if (from.budget.talks_too_much()) {
       count_malformed();
@@ -247,7 +248,7 @@ void stream_publisher_link::tell(reader& to, wire::link_kind kind, const wire::i
                                                      .publication = publication_,
                                                      .subscription = subscription,
                                                      .last_sequence = keep_last_ ? newest : newest + 1});
-  if (to.line.send(bytes) == zmtp_connection::written::failed) leave(to);
+  if (to.line.send(bytes) == stream_connection::written::failed) leave(to);
 }
 
 void stream_publisher_link::on_hello(reader& from, const wire::link_message& hello, sample* last) noexcept {

@@ -14,8 +14,8 @@
 #include "transport/connection_set.h"
 #include "transport/sample_backlog.h"
 #include "transport/stream/bulk_pace.h"
+#include "transport/stream/stream_connection.h"
 #include "transport/stream/stream_socket.h"
-#include "transport/stream/zmtp_connection.h"
 #include "transport/transport.h"
 #include "wire/link_message.h"
 
@@ -49,7 +49,7 @@ class stream_publisher_link final : public publisher_link {
     // It has something to catch up on.
     [[nodiscard]] bool waits() const noexcept { return line.pending() || behind || lacks != 0; }
 
-    zmtp_connection line;
+    stream_connection line;
     peer_budget budget;
     wire::id subscription;
     std::uint64_t secret = 0;

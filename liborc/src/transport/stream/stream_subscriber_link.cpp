@@ -22,7 +22,7 @@ constexpr auto max_answer_time = std::chrono::milliseconds(750);
 
 stream_subscriber_link::stream_subscriber_link(unique_fd fd, wire::transport kind, const subscription_spec& spec)
     : kind_(kind),
-      line_(std::move(fd), "DEALER", max_publisher_message, sample_read_buffer),
+      line_(std::move(fd), stream_connection::role::dealer, max_publisher_message, sample_read_buffer),
       publication_(spec.publication),
       subscription_(spec.id),
       secret_(spec.secret),
@@ -37,7 +37,7 @@ stream_subscriber_link::~stream_subscriber_link() {
 bool stream_subscriber_link::try_recv(sample& out, pick) noexcept {
   bool found = false;
   std::size_t budget = max_bytes;
-  zmtp_connection::incoming frame;
+  stream_connection::incoming frame;
   cut_short_ = false;
   for (std::size_t frames = 0; state() != link_state::lost; ++frames) {
     if (frames == max_frames) {
@@ -49,12 +49,12 @@ bool stream_subscriber_link::try_recv(sample& out, pick) noexcept {
       greeted_ = true;
       say(wire::link_kind::hello);
     }
-    if (event == zmtp_connection::event::nothing) {
+    if (event == stream_connection::event::nothing) {
       cut_short_ = budget == 0;
       break;
     }
-    if (event != zmtp_connection::event::frame) {
-      const bool broken = event == zmtp_connection::event::broken;
+    if (event != stream_connection::event::frame) {
+      const bool broken = event == stream_connection::event::broken;
       if (broken) count_malformed();
       lose({broken                 ? link_end::cause::not_orc
             : line_.failure() != 0 ? link_end::cause::network
@@ -76,7 +76,7 @@ bool stream_subscriber_link::try_recv(sample& out, pick) noexcept {
   return found;
 }
 
-stream_subscriber_link::accepted stream_subscriber_link::accept(zmtp_connection::incoming& frame,
+stream_subscriber_link::accepted stream_subscriber_link::accept(stream_connection::incoming& frame,
                                                                 sample& out) noexcept {
   if (frame.multipart || frame.bytes.size() < wire::sample_header::bytes) {
     count_malformed();

@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-#include "transport/stream/zmtp_connection.h"
+#include "transport/stream/stream_connection.h"
 #include "transport/transport.h"
 #include "wire/link_message.h"
 
@@ -29,7 +29,7 @@ class stream_subscriber_link final : public subscriber_link {
 
  private:
   enum class accepted { sample, nothing, no_memory };  // sample: `out` has one
-  accepted accept(zmtp_connection::incoming& frame, sample& out) noexcept;
+  accepted accept(stream_connection::incoming& frame, sample& out) noexcept;
   void handle(const wire::link_message& message) noexcept;
   void say(wire::link_kind kind) noexcept;
   void lose(link_end why) noexcept;
@@ -37,7 +37,7 @@ class stream_subscriber_link final : public subscriber_link {
   void count_malformed() noexcept { malformed_.fetch_add(1, std::memory_order_relaxed); }
 
   const wire::transport kind_;
-  zmtp_connection line_;
+  stream_connection line_;
   allowance noise_{20};  // frames that are no samples
   const wire::id publication_;
   const wire::id subscription_;

@@ -1,5 +1,5 @@
 // One connection over a socket pair: whatever the pieces in which bytes come, the frames are the same.
-#include "transport/stream/zmtp_connection.h"
+#include "transport/stream/stream_connection.h"
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -12,8 +12,8 @@
 #include "support/catch.h"
 #include "support/raw_socket.h"
 
+using orc::detail::stream_connection;
 using orc::detail::unique_fd;
-using orc::detail::zmtp_connection;
 using orc::test::as_text;
 namespace zmtp = orc::wire::zmtp;
 
@@ -25,10 +25,11 @@ std::string greeting_text() { return as_text(zmtp::greeting()); }
 
 struct wire_end {
   unique_fd far;
-  zmtp_connection line;
+  stream_connection line;
 
   wire_end() : wire_end(make_pair()) {}
-  explicit wire_end(std::pair<int, int> fds) : far(fds.second), line(unique_fd(fds.first), "DEALER", largest, 256) {}
+  explicit wire_end(std::pair<int, int> fds)
+      : far(fds.second), line(unique_fd(fds.first), stream_connection::role::dealer, largest, 256) {}
 
   static std::pair<int, int> make_pair() {
     int fds[2];
@@ -48,16 +49,16 @@ struct wire_end {
   // Everything that is there now. "<multipart>", "<closed>" and "<broken>" for what is no frame.
   [[nodiscard]] std::vector<std::string> take() {
     std::vector<std::string> frames;
-    zmtp_connection::incoming frame;
+    stream_connection::incoming frame;
     for (;;) {
       std::size_t budget = SIZE_MAX;
       switch (line.receive(frame, budget)) {
-        case zmtp_connection::event::frame:
+        case stream_connection::event::frame:
           frames.push_back(frame.multipart ? "<multipart>" : as_text(frame.bytes));
           break;
-        case zmtp_connection::event::nothing: return frames;
-        case zmtp_connection::event::closed: frames.emplace_back("<closed>"); return frames;
-        case zmtp_connection::event::broken: frames.emplace_back("<broken>"); return frames;
+        case stream_connection::event::nothing: return frames;
+        case stream_connection::event::closed: frames.emplace_back("<closed>"); return frames;
+        case stream_connection::event::broken: frames.emplace_back("<broken>"); return frames;
       }
     }
   }
@@ -79,7 +80,7 @@ using frames = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("zmtp connection: introduces itself at once, and is ready when the peer has", "[unit]") {
+TEST_CASE("stream connection: introduces itself at once, and is ready when the peer has", "[unit]") {
   wire_end end;
   CHECK(end.read() == greeting_text() + zmtp::ready_frame("DEALER"));
   CHECK_FALSE(end.line.ready());
@@ -91,7 +92,7 @@ TEST_CASE("zmtp connection: introduces itself at once, and is ready when the pee
   CHECK(end.line.ready());
 }
 
-TEST_CASE("zmtp connection: frames come whole, in pieces of any size", "[unit]") {
+TEST_CASE("stream connection: frames come whole, in pieces of any size", "[unit]") {
   const std::string large(5000, 'c');
   const frames sent{"",
                     "x",
@@ -123,7 +124,7 @@ TEST_CASE("zmtp connection: frames come whole, in pieces of any size", "[unit]")
   }
 }
 
-TEST_CASE("zmtp connection: it says that nothing is left only when it is so, or the budget is used up", "[unit]") {
+TEST_CASE("stream connection: it says that nothing is left only when it is so, or the budget is used up", "[unit]") {
   const std::string large(5000, 'l');
   // Around the end of the first large frame and of the header behind it.
   for (std::size_t budget = 5000; budget < 5040; ++budget) {
@@ -132,16 +133,16 @@ TEST_CASE("zmtp connection: it says that nothing is left only when it is so, or 
     end.write(framed(large) + framed(large));
     INFO("a budget of " << budget);
     std::size_t left = budget;
-    zmtp_connection::incoming frame;
+    stream_connection::incoming frame;
     auto got = end.line.receive(frame, left);
-    if (got == zmtp_connection::event::frame) got = end.line.receive(frame, left);
-    REQUIRE(got == zmtp_connection::event::nothing);
+    if (got == stream_connection::event::frame) got = end.line.receive(frame, left);
+    REQUIRE(got == stream_connection::event::nothing);
     CHECK(left == 0);
     CHECK(end.take().back() == large);
   }
 }
 
-TEST_CASE("zmtp connection: what arrived before the end is delivered, then the end", "[unit]") {
+TEST_CASE("stream connection: what arrived before the end is delivered, then the end", "[unit]") {
   wire_end end;
   end.introduce();
   end.write(framed("last") + framed("torn").substr(0, 4));
@@ -150,14 +151,14 @@ TEST_CASE("zmtp connection: what arrived before the end is delivered, then the e
   CHECK(end.take() == frames{"<closed>"});
 }
 
-TEST_CASE("zmtp connection: messages of several frames are one piece of nonsense", "[unit]") {
+TEST_CASE("stream connection: messages of several frames are one piece of nonsense", "[unit]") {
   wire_end end;
   end.introduce();
   end.write(framed("a", zmtp::more) + framed(std::string(3000, 'b'), zmtp::more) + framed("c") + framed("good"));
   CHECK(end.take() == frames{"<multipart>", "good"});
 }
 
-TEST_CASE("zmtp connection: a frame larger than what is taken on trust arrives whole", "[unit]") {
+TEST_CASE("stream connection: a frame larger than what is taken on trust arrives whole", "[unit]") {
   wire_end end;
   end.introduce();
   end.line.allow(std::size_t{1} << 30);
@@ -176,24 +177,24 @@ TEST_CASE("zmtp connection: a frame larger than what is taken on trust arrives w
   CHECK(got[1] == "end");
 }
 
-TEST_CASE("zmtp connection: takes no more from the kernel than its budget, and loses nothing", "[unit]") {
+TEST_CASE("stream connection: takes no more from the kernel than its budget, and loses nothing", "[unit]") {
   wire_end end;
   end.introduce();
   std::string bytes;
   for (int n = 0; n < 10; ++n) bytes += framed(std::string(1000, static_cast<char>('a' + n)));
   end.write(bytes);
   std::size_t got = 0;
-  zmtp_connection::incoming frame;
+  stream_connection::incoming frame;
   for (int n = 0; n < 1000 && got < 10; ++n) {
     std::size_t budget = 100;
-    while (end.line.receive(frame, budget) == zmtp_connection::event::frame)
+    while (end.line.receive(frame, budget) == stream_connection::event::frame)
       CHECK(as_text(frame.bytes) == std::string(1000, static_cast<char>('a' + got++)));
     CHECK(budget <= 100);
   }
   CHECK(got == 10);
 }
 
-TEST_CASE("zmtp connection: more commands or parts than allowed break it, at whatever pace they come", "[unit]") {
+TEST_CASE("stream connection: more commands or parts than allowed break it, at whatever pace they come", "[unit]") {
   const std::string ping = framed(std::string("\4PING\0\0", 7), zmtp::command);
   for (const std::string& noise : {ping, framed("part", zmtp::more), framed(std::string(4000, 'p'), zmtp::more)}) {
     wire_end end;
@@ -211,7 +212,7 @@ TEST_CASE("zmtp connection: more commands or parts than allowed break it, at wha
   }
 }
 
-TEST_CASE("zmtp connection: a PING is answered, other commands are not for the user", "[unit]") {
+TEST_CASE("stream connection: a PING is answered, other commands are not for the user", "[unit]") {
   wire_end end;
   end.introduce();
   end.write(framed(std::string("\4PING\0\0ctx", 10), zmtp::command) + framed("\5OTHER", zmtp::command) +
@@ -220,7 +221,7 @@ TEST_CASE("zmtp connection: a PING is answered, other commands are not for the u
   CHECK(end.read() == framed("\4PONGctx", zmtp::command));
 }
 
-TEST_CASE("zmtp connection: what is no ZMTP breaks it", "[unit]") {
+TEST_CASE("stream connection: what is no ZMTP breaks it", "[unit]") {
   const auto broken = [](const std::string& bytes, bool introduced) {
     wire_end end;
     if (introduced) end.introduce();
@@ -234,50 +235,51 @@ TEST_CASE("zmtp connection: what is no ZMTP breaks it", "[unit]") {
   CHECK(broken(greeting_text() + framed(std::string(1000, 'x'), zmtp::command), false));
   CHECK(broken(framed("x", 0x80), true));  // a flag that nobody knows
   CHECK(broken(framed("\5ERROR", zmtp::command), true));
+  CHECK(broken(framed("\5OTHER", zmtp::command | zmtp::more), true));
   CHECK(broken(std::string("\2\0\0\0\0\0\x10\0\1", 9), true));                // one byte more than the largest
   CHECK(broken(std::string("\2\xff\xff\xff\xff\xff\xff\xff\xff", 9), true));  // and much more
 }
 
-TEST_CASE("zmtp connection: a sample that does not fit stays pending until there is room, and arrives whole",
+TEST_CASE("stream connection: a sample that does not fit stays pending until there is room, and arrives whole",
           "[unit]") {
   wire_end end;
   end.introduce();
   auto sample = orc::detail::allocate_frame(4'000'000);
   std::memset(sample.payload(), 'p', sample.size());
   const orc::wire::sample_header header{1, 2};
-  REQUIRE(end.line.send(header, {sample.payload(), sample.size()}) == zmtp_connection::written::some);
+  REQUIRE(end.line.send(header, {sample.payload(), sample.size()}) == stream_connection::written::some);
   end.line.keep(share(sample));
   CHECK(end.line.pending());
   const std::string small = "small ones wait behind it";
-  CHECK(end.line.send(std::as_bytes(std::span(small.data(), small.size()))) == zmtp_connection::written::some);
+  CHECK(end.line.send(std::as_bytes(std::span(small.data(), small.size()))) == stream_connection::written::some);
   std::string got;
   while (end.line.pending()) {
     got += end.read();
-    REQUIRE(end.line.flush() != zmtp_connection::written::failed);
+    REQUIRE(end.line.flush() != stream_connection::written::failed);
   }
   for (std::string more = end.read(); !more.empty(); more = end.read()) got += more;
   orc::wire::put(header, orc::detail::frame_of(sample).data());
   CHECK(got == framed(as_text(orc::detail::frame_of(sample))) + framed(small));
 }
 
-TEST_CASE("zmtp connection: a peer that never reads costs a bounded queue of small frames", "[unit]") {
+TEST_CASE("stream connection: a peer that never reads costs a bounded queue of small frames", "[unit]") {
   wire_end end;
   end.introduce();
-  const std::string small(zmtp_connection::max_small_frame, 's');
+  const std::string small(stream_connection::max_small_frame, 's');
   std::size_t taken = 0;
-  while (end.line.send(std::as_bytes(std::span(small.data(), small.size()))) != zmtp_connection::written::none) {
+  while (end.line.send(std::as_bytes(std::span(small.data(), small.size()))) != stream_connection::written::none) {
     REQUIRE(++taken < 100'000);
   }
   CHECK(end.line.pending());
   auto sample = orc::detail::allocate_frame(1);
-  CHECK(end.line.flush() == zmtp_connection::written::some);
+  CHECK(end.line.flush() == stream_connection::written::none);
 }
 
-TEST_CASE("zmtp connection: a peer that went away is a failed send and no signal", "[unit]") {
+TEST_CASE("stream connection: a peer that went away is a failed send and no signal", "[unit]") {
   wire_end end;
   end.introduce();
   end.far.reset();
   const std::string payload(100, 'p');
   const auto bytes = std::as_bytes(std::span(payload.data(), payload.size()));
-  CHECK(end.line.send({1, 2}, bytes) == zmtp_connection::written::failed);
+  CHECK(end.line.send({1, 2}, bytes) == stream_connection::written::failed);
 }
