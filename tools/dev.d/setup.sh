@@ -14,7 +14,7 @@ readonly mcap_node_version=2.2.2
 # Foxglove's own client in tests/web, and what decodes the messages that it gets
 readonly foxglove_node_packages="@foxglove/ws-protocol@0.8.0 @foxglove/rosmsg@5.0.5 @foxglove/rosmsg2-serialization@3.1.0
   protobufjs@8.8.1 flatbuffers@25.9.23 ws@8.23.0"
-# clients of orc-web in tests/web, and orc.pure, whose programs publish there
+# clients of orc-web in tests/web, and what the programs that publish there need
 readonly web_packages="websockets==16.0 numpy flatbuffers"
 
 setup_help() {

@@ -36,7 +36,7 @@ wheel_pure() {
   rm -rf "$wheelhouse"
   "$ORC_ROOT/build/python-venv/bin/pip" wheel --quiet --no-deps --wheel-dir "$wheelhouse" \
     --config-settings=wheel.cmake=false --config-settings=wheel.py-api=py3 bindings/python >&2 &&
-    wheel_works "$(echo "$wheelhouse"/*.whl)" pure flatbuffers
+    wheel_works "$(echo "$wheelhouse"/*.whl)" pure
 }
 
 wheel_main() {

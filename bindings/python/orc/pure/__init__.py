@@ -1,4 +1,4 @@
-"""ORC in Python alone: topics over tcp, and over ipc where there are Unix sockets. Needs the package flatbuffers only.
+"""ORC in Python alone: topics over tcp, and over ipc where there are Unix sockets. Needs no other package.
 
 For laptops without liborc, such as those with macOS or Windows beside a robot with Linux. It is written from
 schemas/PROTOCOL.md, and differs from the native package in these points:
@@ -11,11 +11,6 @@ schemas/PROTOCOL.md, and differs from the native package in these points:
 """
 
 # ruff: noqa: F401
-try:
-    import flatbuffers as _flatbuffers  # type: ignore[import-untyped]  # noqa: F401
-except ImportError as error:
-    raise ImportError(f"orc.pure needs flatbuffers: pip install orc-middleware[pure] ({error})") from error
-
 from .._directory import Watch
 from .._directory_types import *  # noqa: F403
 from .._errors import *  # noqa: F403

@@ -1,8 +1,9 @@
 """The messages of the control plane as values (schemas/orc_protocol.fbs).
 
-`_TABLES` is the schema once more, for the codec in wire.py: of each field its kind and, after "=", what stands for an
-absent one. A kind is `id` (not all zero; `id?` may be), `text` (at most 255 bytes; `text!` is not empty), `number`
-(also of flags), `bytes`, the name of a table, or one of these in brackets: a list.
+`_TABLES` is the schema once more, for the codec in wire.py: of each field its kind and, after "=", its default. A kind
+is `id` (not all zero; `id?` may be), `text` (at most 255 bytes; `text!` is not empty), `bytes`, a letter of the module
+struct for a number, the name of a table, or one of these in brackets: a list. A field follows the one before it, unless
+its place in the schema is given after "@".
 """
 
 from __future__ import annotations
@@ -13,46 +14,44 @@ from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Tuple
 from .identity import NOBODY, Id
 
 _BODIES = """
-Hello participant:id name:text host:text! pid:number start_time:number library:text secret:id?
-RegisterTopic topic:text! publication:id endpoints:[Endpoint] type:Type keep_last:number=1 shared:number
+Hello participant:id name:text host:text! pid:I start_time:Q library:text secret:id?
+RegisterTopic topic:text! publication:id endpoints:[Endpoint] type:Type@5 keep_last:B=1@4 shared:B@6
 UnregisterTopic topic:text! publication:id
-RequestTopic topic:text! subscription:id max_age_ms:number type:Type knows_shared:number
+RequestTopic topic:text! subscription:id max_age_ms:I type:Type knows_shared:B
 ReleaseTopic topic:text! subscription:id
 Heartbeat publications:[PublicationCounters] subscriptions:[SubscriptionCounters]
 Goodbye
 Alive
-ListTopics after:text limit:number
+ListTopics after:text limit:I
 DescribeTopic topic:text! after:id?
-Welcome epoch:number lease_ms:number heartbeat_ms:number remote:number version:text
+Welcome epoch:Q lease_ms:I heartbeat_ms:I remote:B version:text
 Ack
-Error code:number text:text!
-TopicState topic:text! publication:Publication subscriptions:[Subscription] subscription_count:number more:number\
- lacks_schema:number shared:number publications:[Publication]
-TopicList topics:[TopicState] more:number participants:number epoch:number uptime_ms:number rejected:number
+Error code:B text:text!
+TopicState topic:text! publication:Publication subscriptions:[Subscription] subscription_count:I more:B\
+ lacks_schema:B shared:B publications:[Publication]
+TopicList topics:[TopicState] more:B participants:I epoch:Q uptime_ms:Q rejected:Q
 Probe
-Watch topics:[text!] participants:number epoch:number snapshot:number until:number wait_ms:number own:number
-Changes epoch:number snapshot:number until:number reset:number more:number topics:[TopicState]\
- participants:[Participant] host_name:text
-SchemaPart hash:number offset:number bytes:bytes
-GetSchema hash:number offset:number
-TypeMismatch topic:text! subscription:id text:text! participant_name:text pid:number publication:id?
+Watch topics:[text!] participants:B epoch:Q snapshot:Q until:Q wait_ms:I own:B
+Changes epoch:Q snapshot:Q until:Q reset:B more:B topics:[TopicState] participants:[Participant] host_name:text
+SchemaPart hash:Q offset:I bytes:bytes
+GetSchema hash:Q offset:I
+TypeMismatch topic:text! subscription:id text:text! participant_name:text pid:I publication:id?
 ListPeers
-PeerList host_name:text topics:number peers:[Peer]
+PeerList host_name:text topics:I peers:[Peer]
 """
 _TABLES = """
-Endpoint transport:number address:text!
-Type name:text schema_encoding:text message_encoding:text hash:number schema_size:number
-PublicationCounters publication:id sampled_ns:number sent:number bytes:number dropped:number readers:number\
- last_sent_ns:number jitter_ns:number=-1
-Prediction period_ns:number hits:number early:number misses:number watched_ns:number
-SubscriptionCounters subscription:id sampled_ns:number received:number bytes:number missed:number malformed:number\
- age_ns:number transport:number reason:text stale:number prediction:Prediction
-Publication publication:id participant:id participant_name:text host:text pid:number endpoints:[Endpoint] type:Type\
- counters:PublicationCounters received_ago_ms:number keep_last:number=1 host_name:text stale:number age_ms:number
-Subscription subscription:id participant:id participant_name:text host:text pid:number counters:SubscriptionCounters\
- received_ago_ms:number max_age_ms:number type:Type
-Participant participant:id gone:number name:text host:text pid:number library:text
-Peer endpoint:text! host_name:text state:number topics:number silent_ms:number reason:text
+Endpoint transport:B address:text!
+Type name:text schema_encoding:text message_encoding:text hash:Q schema_size:I
+PublicationCounters publication:id sampled_ns:Q sent:Q bytes:Q dropped:Q readers:I last_sent_ns:Q jitter_ns:q=-1
+Prediction period_ns:Q hits:Q early:Q misses:Q watched_ns:Q
+SubscriptionCounters subscription:id sampled_ns:Q received:Q bytes:Q missed:Q malformed:Q age_ns:q transport:B\
+ reason:text stale:Q prediction:Prediction
+Publication publication:id participant:id participant_name:text host:text pid:I endpoints:[Endpoint] type:Type@10\
+ counters:PublicationCounters@7 received_ago_ms:I keep_last:B=1 host_name:text@11 stale:B age_ms:Q
+Subscription subscription:id participant:id participant_name:text host:text pid:I counters:SubscriptionCounters\
+ received_ago_ms:I max_age_ms:I type:Type
+Participant participant:id gone:B name:text host:text pid:I library:text
+Peer endpoint:text! host_name:text state:B topics:I silent_ms:I reason:text
 """
 
 
@@ -62,6 +61,8 @@ class Field(NamedTuple):
     name: str
     kind: str
     is_list: bool
+    slot: int  # its place in the schema
+    default: Any  # what stands for an absent one
 
 
 def _make(line: str) -> Tuple[type, List[Field]]:
@@ -69,15 +70,18 @@ def _make(line: str) -> Tuple[type, List[Field]]:
     name, *words = line.split()
     fields: List[Field] = []
     members: List[Tuple[str, Any, Any]] = []
+    slot = -1
     for each in words:
-        declared, _, default = each.partition("=")
+        declared, _, place = each.partition("@")
+        declared, _, default = declared.partition("=")
         field, _, kind = declared.partition(":")
-        fields.append(Field(field, kind.strip("[]"), kind.startswith("[")))
-        absent: Any = {"id": NOBODY, "id?": NOBODY, "text": "", "text!": "", "bytes": b"", "number": 0}.get(kind)
-        if kind.startswith("["):
-            members.append((field, Any, dataclasses.field(default_factory=list)))
-        else:
-            members.append((field, Any, dataclasses.field(default=int(default) if default else absent)))
+        slot = int(place or slot + 1)
+        absent: Any = {"id": NOBODY, "id?": NOBODY, "text": "", "text!": "", "bytes": b""}.get(kind)
+        is_list = kind.startswith("[")
+        absent = [] if is_list else int(default or 0) if len(kind) == 1 else absent
+        fields.append(Field(field, kind.strip("[]"), is_list, slot, absent))
+        made = dataclasses.field(default_factory=list) if is_list else dataclasses.field(default=absent)
+        members.append((field, Any, made))
     return dataclasses.make_dataclass(name, members, frozen=True), fields
 
 
