@@ -9,8 +9,8 @@
             command.send_msg(control(numpy.frombuffer(message)))
 
 `orc.backend` is "native" (liborc, all transports) or "pure" (`orc.pure`: topics over ipc and tcp, in Python alone). The
-package uses the pure one where the extension was not built, and says so once. Names and meanings are those of C++
-(liborc/include/orc/*.h). A name that ends in `_ms` is a time in ms, one that ends in `_ns` a time in ns.
+package uses the pure one where the extension was not built, and warns of that (PureBackendWarning). Names and meanings
+are those of C++ (liborc/include/orc/*.h). A name that ends in `_ms` is a time in ms, and one in `_ns` a time in ns.
 """
 
 from __future__ import annotations
@@ -56,6 +56,7 @@ from orc._errors import (
     NoPermission,
     NotRegistered,
     NotRequested,
+    PureBackendWarning,
     Refused,
     SystemFailure,
     TimedOut,
@@ -79,15 +80,17 @@ if TYPE_CHECKING or importlib.util.find_spec("orc._native") is not None:
 
     backend = "native"
 else:
+    import warnings
     from time import monotonic_ns
 
-    from orc._log import logger as _logger
     from orc.pure import Directory, Message, Participant, Publisher, Subscriber, Watch, lock_memory
 
     backend = "pure"
-    _logger.warning(
+    warnings.warn(
         "the extension is not installed, so this is orc.pure: topics over ipc and tcp; services, parameters, shared "
-        "topics, shared memory and multicast need the wheel of orc-middleware for Linux"
+        "topics, shared memory and multicast need the wheel of orc-middleware for Linux",
+        PureBackendWarning,
+        stacklevel=2,
     )
 
 Broker = Participant  # the ORC paper's name (Listing 1)
@@ -147,6 +150,7 @@ __all__ = [
     "PublicationState",
     "Publisher",
     "PublisherInfo",
+    "PureBackendWarning",
     "Refused",
     "Subscriber",
     "SubscriptionCounters",

@@ -149,9 +149,13 @@ class TimedOut(Error, TimeoutError):
     text = "the time allowed has passed"
 
 
+class PureBackendWarning(UserWarning):
+    """Importing orc warns of this, once per process, where the extension is missing and orc.pure takes its place."""
+
+
 by_code: Dict[str, Type[Error]] = {kind.code: kind for kind in Error.__subclasses__()}
 
-for _each in (Error, BadSample, *by_code.values()):
+for _each in (Error, BadSample, PureBackendWarning, *by_code.values()):
     _each.__module__ = "orc"  # where programs know them from: tracebacks say orc.NameTaken
 
 
