@@ -8,8 +8,6 @@ from typing import Any, List
 
 import pytest
 
-pytest.importorskip("flatbuffers")
-
 import orc.pure as orc
 from orc.pure import endpoints
 from support import BrokerProcess, free_tcp_endpoint

@@ -9,7 +9,6 @@ from typing import Iterator, List, Optional
 import pytest
 
 pytest.importorskip("zmq")
-pytest.importorskip("flatbuffers")
 
 import orc.pure
 from orc.pure import identity, messages

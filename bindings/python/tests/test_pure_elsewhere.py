@@ -7,8 +7,6 @@ from typing import Iterator
 
 import pytest
 
-pytest.importorskip("flatbuffers")
-
 from support import BrokerProcess, free_tcp_endpoint, run_python, start_python
 
 #: Takes away modules, functions and files before anything else is imported, and the extension of orc.

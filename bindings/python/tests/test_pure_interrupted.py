@@ -10,8 +10,6 @@ from typing import Any, Callable, List
 
 import pytest
 
-pytest.importorskip("flatbuffers")
-
 import orc.pure as orc
 from orc.pure import participant as participants
 from orc.pure import publication as publications
@@ -125,7 +123,7 @@ def test_a_participant_is_collected_on_its_own_thread(broker: BrokerProcess, mon
     node: Any = Node()
     node.itself, node.broker = node, orc.Participant()
     node.broker.register_topic("t")
-    thread = node.broker._core._reactor._thread
+    thread = node.broker._core.reactor._thread
     real = publications.messages.PublicationCounters
 
     def counters(*arguments: Any) -> Any:
@@ -166,7 +164,7 @@ def test_a_stalled_io_thread_bounds_what_waits_for_it(broker: BrokerProcess) -> 
     with orc.Participant() as participant:
         publisher = participant.register_topic("t")
         subscriber = participant.request_topic("t", conflate=0, depth=1000, connected_within_ms=20_000)
-        participant._core._reactor.post(lambda: go_on.wait(20))
+        participant._core.reactor.post(lambda: go_on.wait(20))
         for _ in range(100):
             publisher.send_msg(bytes(1_000_000))
         kept = [sent.frame for sent in list(publisher._publication._tray) if sent.frame is not None]

@@ -7,10 +7,6 @@ import threading
 import weakref
 from typing import List
 
-import pytest
-
-pytest.importorskip("flatbuffers")
-
 import orc.pure as orc
 from support import BrokerProcess, run_python, wait_until
 
@@ -29,7 +25,7 @@ def test_a_method_as_log_function_does_not_keep_the_participant(broker: BrokerPr
     heard: List[str] = []
     node = Node(heard)
     wait_until(lambda: any("broker at" in text for text in heard))
-    thread = node.broker._core._reactor._thread
+    thread = node.broker._core.reactor._thread
     gone = weakref.ref(node)
     del node
     wait_until(lambda: (gc.collect(), gone())[1] is None)

@@ -8,8 +8,6 @@ from typing import Any, Callable, Iterator, List
 
 import pytest
 
-pytest.importorskip("flatbuffers")
-
 from orc.pure.reactor import Reactor
 
 

@@ -13,7 +13,6 @@ from typing import Any, List, Optional, Tuple
 import pytest
 
 pytest.importorskip("zmq")
-pytest.importorskip("flatbuffers")
 
 import orc.pure as orc
 from orc.pure import endpoints, messages, wire

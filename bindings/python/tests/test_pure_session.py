@@ -7,7 +7,6 @@ from typing import Any, List, Tuple
 import pytest
 
 pytest.importorskip("zmq")
-pytest.importorskip("flatbuffers")
 
 import orc.pure as orc
 from orc.pure import messages, wire

@@ -9,8 +9,6 @@ from typing import Any, Iterator, List, Tuple
 
 import pytest
 
-pytest.importorskip("flatbuffers")
-
 import orc.pure as orc
 from orc.pure import identity, link
 from orc.pure.identity import Id
@@ -33,7 +31,8 @@ class Target:
                 setattr(importlib.import_module("orc.pure." + name.split(".")[0]), name.split(".")[1], float(value))
             with orc.Participant(log=lambda *_: None) as broker:
                 publisher = broker.register_topic("t", transports=sys.argv[1])
-                print(*publisher._publication._bound.values(), *publisher._publication.id, flush=True)
+                its = publisher._publication
+                print(*[each.endpoint for each in its._listeners.values()], *its.id, flush=True)
                 for number, line in enumerate(sys.stdin):
                     publisher.send_msg(bytes([number % 256]))
                     print(publisher.readers, len(os.listdir("/proc/self/fd")), flush=True)

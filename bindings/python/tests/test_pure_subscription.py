@@ -10,8 +10,6 @@ from typing import Any, List
 
 import pytest
 
-pytest.importorskip("flatbuffers")
-
 import orc.pure as orc
 from orc.pure import identity, link, messages
 from support import BrokerProcess, wait_until

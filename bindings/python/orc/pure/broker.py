@@ -1,15 +1,16 @@
-"""The connection to the address broker: finds it, and finds it again (schemas/PROTOCOL.md, "Connection")."""
+"""The connection to the address broker: finds it, finds it again, asks until it answers (schemas/PROTOCOL.md)."""
 
 from __future__ import annotations
 
 import functools
 import itertools
+import math
 import os
 import threading
 import time
-from typing import Callable, Dict, List, Optional
+from typing import Any, Dict, List, Optional
 
-from .._errors import Error, Refused
+from .._errors import Closed, Error, Forked, Refused
 from . import endpoints, messages, wire
 from .connection import Connection, connect
 from .link import Frame
@@ -17,52 +18,128 @@ from .reactor import Log, Reactor
 
 _PATIENCE_S, _MAX_PATIENCE_S = 0.3, 1.0  # for one endpoint; it doubles in each further round
 _SILENCE_S = 3.0  # of a broker that has taken the connection and does not answer, when there is no other
-_AGAIN_S = 0.1
+_TICK_S = _AGAIN_S = 0.1
 _LOOK_UP_S = 1.0
 
 
-class BrokerLink:
-    """Lives on the I/O thread, which calls `tick` about ten times a second.
+class Question:
+    """What the broker is asked, from `due` on, every `again_s`, until it answers."""
 
-    `received` gets each message, the first of which is a Welcome; `lost` runs when the connection has ended after that;
-    `failed` gets why no broker can be spoken with.
+    due = math.inf
+    again_s = 1.0
+    request = 0  # the last one
+    leaves = False  # a withdrawal: it goes first, and always under the same request id
+
+    def compose(self) -> messages.Body:
+        """Called when it is sent."""
+        raise NotImplementedError
+
+    def answered(self, body: Any) -> None:
+        raise NotImplementedError
+
+    def failed(self, error: Exception) -> None:
+        """It cannot be encoded, or the broker cannot be spoken with."""
+
+
+class BrokerLink(Question):
+    """An I/O thread and its connection to the broker, with a question of its own. Other threads take `usable`.
+
+    The I/O thread begins in the constructor: a subclass sets its members before.
     """
 
-    def __init__(self, reactor: Reactor, named: str, log: Log) -> None:
-        self.received: Callable[[messages.Envelope], None] = lambda envelope: None
-        self.lost: Callable[[], None] = lambda: None
-        self.failed: Callable[[Error], None] = lambda error: None
+    closed_text: Optional[str] = None
+
+    def __init__(self, name: str, named: str, log: Log) -> None:
         self.candidates = endpoints.broker_candidates(named)
+        self.questions: List[Question] = [self]
         self.up = False
         self.endpoint = self.candidates[0]  # of the broker, or the one that is tried
-        self.heard = 0.0
-        self._reactor, self._log = reactor, log
+        self.lease_s = 3.0  # a broker that answers nothing for so long is lost
+        self.closed = False  # for the program
+        self.log = log
+        self._unanswered_since = math.inf
         self._is_searched = not endpoints.named_brokers(named)
         self._numbers: Dict[str, List[str]] = {each: [each] for each in self.candidates if not endpoints.is_name(each)}
         self._has_names = len(self._numbers) < len(set(self.candidates))
-        self._looking_up = self._closed = False
+        self._looking_up = self._has_left = False
         self._look_up_at = self._again_at = self._until = 0.0
         self._next = 0
         self._patience_s = _PATIENCE_S
         self._requests = itertools.count(1)
         self._connection: Optional[Connection] = None
+        self._pid = os.getpid()
+        self.reactor = Reactor(name, log)
+        self.reactor.post(self._tick)
+
+    def not_forked(self) -> None:
+        if os.getpid() != self._pid:
+            raise Forked()
+
+    def usable(self) -> None:
+        self.not_forked()
+        if self.closed:
+            raise Closed(self.closed_text)
+
+    def pushed(self, body: Any) -> None:
+        """The broker says this unasked: a Welcome first."""
+
+    def heard(self, asked: Optional[Question], body: Any) -> None:
+        """The broker answers. None: a question that is not asked any more."""
+        if asked is not None:
+            asked.answered(body)
+
+    def lost(self) -> None:
+        """The connection has ended after a Welcome."""
+
+    def may_ask(self, question: Question) -> bool:
+        return True
+
+    def _tick(self) -> None:
+        self.reactor.after(_TICK_S, self._tick)
+        self.tick(time.monotonic())
 
     def tick(self, now: float) -> None:
         its = self._connection
-        if its is not None and not self.up and now >= self._until:
+        if self.up and now - self._unanswered_since > self.lease_s:
+            self.lose()
+        elif its is not None and not self.up and now >= self._until:
             if len(self._addresses()) > 1 or not its.is_ready or now >= self._until + _SILENCE_S:
                 self.lose()
-        if self._connection is None and not self._closed and now >= self._again_at:
+        if self._connection is None and not self._has_left and now >= self._again_at:
             self._again_at = now + _AGAIN_S
             self._connect(now)
+        self.ask_all()
+
+    def ask(self, question: Question, after_s: float = 0.0) -> None:
+        question.due = time.monotonic() + after_s
+        if question not in self.questions:
+            self.questions.append(question)
+        self.ask_all()
+
+    def ask_all(self) -> None:
+        """Sends what is due. Stops when the connection takes no more."""
+        now = time.monotonic()
+        for asked in sorted(self.questions, key=lambda each: not each.leaves):
+            if now < asked.due or not self.may_ask(asked):
+                continue
+            if not self._can_send():
+                return
+            try:
+                asked.request = self.send(asked.compose(), asked.request if asked.leaves else 0)
+                asked.due = now + asked.again_s
+            except Exception as error:  # the others are sent
+                asked.due = math.inf
+                self.log("error", f"the broker cannot be told: {error}")
+                asked.failed(error)
 
     def send(self, body: messages.Body, request: int = 0) -> int:
         """Sends a message. Returns its request id; 0: the broker takes none now. Raises Malformed."""
         request = request or next(self._requests)
         frame = wire.encode(messages.Envelope(request, body))
-        if self._connection is None or not self.up or not self._connection.idle:
+        if self._connection is None or not self._can_send():
             return 0
         self._connection.send(frame)
+        self._unanswered_since = min(self._unanswered_since, time.monotonic())
         return request
 
     def lose(self, why: str = "") -> None:
@@ -70,14 +147,20 @@ class BrokerLink:
         its, self._connection = self._connection, None
         if its is not None:
             its.close()
+        self._unanswered_since = math.inf
         if self.up:
             self.up, self._next, self._patience_s, self._again_at = False, 0, _PATIENCE_S, 0.0
+            for each in self.questions:
+                each.due = 0.0 if each.due < math.inf else math.inf
             self.lost()
 
-    def close(self) -> None:
-        self._closed = True
+    def leave(self) -> None:
+        self._has_left, self.up = True, False
         if self._connection is not None:
             self._connection.close()
+
+    def _can_send(self) -> bool:
+        return self._connection is not None and self.up and self._connection.idle
 
     def _addresses(self) -> List[str]:
         return [address for each in self.candidates for address in self._numbers.get(each, [])]
@@ -96,7 +179,7 @@ class BrokerLink:
             if is_found and not endpoints.trusted(os.path.dirname(address[len("ipc://") :])):
                 continue
             try:
-                made = connect(self._reactor, address, wire.MAX_FRAME, is_found)
+                made = connect(self.reactor, address, wire.MAX_FRAME, is_found)
             except (Error, ValueError):
                 continue
             made.ready = functools.partial(made.send, b"")  # the probe, which the broker answers with a Welcome
@@ -107,7 +190,7 @@ class BrokerLink:
     def _look_up(self) -> None:
         """Looks the names up, repeatedly, because addresses change. On a thread, because it may take seconds."""
         found = {each: endpoints.numeric_endpoints(each) for each in self.candidates}
-        self._reactor.post(lambda: self._looked_up(found))
+        self.reactor.post(lambda: self._looked_up(found))
 
     def _looked_up(self, found: Dict[str, List[str]]) -> None:
         # A name server may be away for longer than the broker: keep the known addresses.
@@ -121,9 +204,20 @@ class BrokerLink:
             self.failed(Refused(f"the broker at {self.endpoint} speaks another version: {error}"))
             return
         except wire.Malformed as error:
-            self._log("debug", f"a frame of the broker at {self.endpoint} was dropped: {error}")
+            self.log("debug", f"a frame of the broker at {self.endpoint} was dropped: {error}")
             return
-        self.heard = time.monotonic()
-        self.up = self.up or isinstance(envelope.body, messages.Welcome)
-        if self.up:
-            self.received(envelope)
+        body, request = envelope.body, envelope.request
+        self._unanswered_since = math.inf
+        self.up = self.up or isinstance(body, messages.Welcome)
+        if not self.up:
+            return
+        if isinstance(body, messages.Probe):
+            self.send(messages.Alive(), request)
+        elif request == 0:
+            self.pushed(body)
+        else:
+            asked = next((each for each in self.questions if each.request == request), None)
+            if asked is not None:
+                asked.request, asked.due = 0, math.inf
+            self.heard(asked, body)
+        self.ask_all()

@@ -25,8 +25,7 @@ _GREETING = b"\xff" + bytes(8) + b"\x7f\x03\x00" + b"NULL".ljust(20, b"\0") + by
 _LONG_HEADER = struct.Struct(">BQ")
 HEADER_BYTES = _LONG_HEADER.size
 _CHUNK = 65_536
-_TURN_BYTES = 16 << 20
-_ON_TRUST = 16 << 20  # memory for what a frame announces; beyond it, only for what arrives
+_MAX_CHUNK = 1 << 20  # of a long frame, which takes memory only for what has arrived
 _NOISE_AT_ONCE, _NOISE_PER_SECOND, _NOISE_UNIT = 200, 100, 4096
 _MAX_PENDING = 32  # frames that wait to be sent: a peer that asks for more does not read
 _IN_A_ROW = 16
@@ -57,9 +56,7 @@ class Connection:
         self._writes = True  # the reactor watches for room, too
         self._greeted = self._in_parts = False
         self._unread = bytearray()
-        self._body: Optional[bytearray] = None  # of a frame that is longer than the buffer
-        self._size = self._filled = 0  # of it
-        self._trusted = _ON_TRUST
+        self._wanted = 0  # bytes of the frame that is coming
         self._noise = Allowance(_NOISE_AT_ONCE, _NOISE_PER_SECOND)
         ready = b"\x05READY\x0bSocket-Type" + struct.pack(">I", len(kind)) + kind.encode()
         self._pending: Deque[memoryview] = collections.deque()
@@ -113,7 +110,6 @@ class Connection:
                     break
         its.close()
         self._pending.clear()
-        self._body = None
 
     def _serve(self, events: int) -> None:
         if self._connecting and self.socket is not None:
@@ -125,8 +121,8 @@ class Connection:
             self._flush(self.socket)
             if not self._pending:
                 self.drained()
-        if events & READ:
-            self._receive()
+        if events & READ and self.socket is not None:
+            self._receive(self.socket)
 
     def _flush(self, its: socket.socket) -> None:
         try:
@@ -147,36 +143,24 @@ class Connection:
             self._writes = bool(self._pending)
             self._reactor.watch(its, READ | WRITE if self._writes else READ, self._serve)
 
-    def _receive(self) -> None:
-        taken = 0
-        while taken < _TURN_BYTES and self.socket is not None:
-            try:
-                if self._body is None:
-                    room, data = _CHUNK, self.socket.recv(_CHUNK)
-                    got = len(data)
-                    self._unread += data
-                else:
-                    with memoryview(self._body) as whole, whole[self._filled :] as rest:
-                        room, got = len(rest), self.socket.recv_into(rest)
-                    self._filled += got
-            except BlockingIOError:
-                return
-            except OSError as error:
-                self.end(error.strerror or str(error))
-                return
-            if got == 0:
-                self.end("the connection ended")
-                return
-            taken += got
-            self.heard = time.monotonic()
-            while self.socket is not None and (self._parse() if self._body is None else self._grow(self._body)):
-                pass
-            if got < room:
-                return
+    def _receive(self, its: socket.socket) -> None:
+        try:
+            data = its.recv(min(max(self._wanted - len(self._unread), _CHUNK), _MAX_CHUNK))
+        except BlockingIOError:
+            return
+        except OSError as error:
+            self.end(error.strerror or str(error))
+            return
+        if not data:
+            self.end("the connection ended")
+            return
+        self.heard = time.monotonic()
+        self._unread += data
+        while self.socket is not None and self._parse(self._unread):
+            pass
 
-    def _parse(self) -> bool:
+    def _parse(self, buffer: bytearray) -> bool:
         """Takes the next frame out of the buffer. Returns False when it needs more bytes."""
-        buffer = self._unread
         if not self._greeted:
             if buffer[:1] != _GREETING[:1]:
                 self.end("it speaks no ZMTP")
@@ -194,41 +178,32 @@ class Connection:
             size, start = _LONG_HEADER.unpack_from(buffer)[1], HEADER_BYTES
         is_command = bool(flags & _COMMAND)
         is_noise = is_command or bool(flags & _MORE) or self._in_parts
+        self._wanted = start + size
         if flags > 7 or (is_command and flags & _MORE) or size > (_CHUNK if is_noise else self.largest):
             self.end("a frame that is too long, or of no known kind")
         elif not is_command and not self.is_ready:
             self.end("a message before the handshake")
-        elif len(buffer) - start >= size:
-            with memoryview(buffer) as view:
-                frame = bytes(view[start : start + size])
-            del buffer[: start + size]
-            if is_noise and not self._noise.take(1 + size // _NOISE_UNIT):
-                self.end("too many commands or parts of messages")
-            elif is_command:
-                self._command(frame)
-            else:
-                was_in_parts, self._in_parts = self._in_parts, bool(flags & _MORE)
-                if not self._in_parts:
-                    self.frame(None if was_in_parts else frame)
-        elif size < _CHUNK or is_noise:
+        elif len(buffer) < self._wanted:
             return False
         else:
-            self._body, self._size = bytearray(min(size, self._trusted)), size
-            self._filled = len(buffer) - start
-            self._body[: self._filled] = buffer[start:]
-            buffer.clear()
+            frame: Frame
+            if len(buffer) == self._wanted and size > _CHUNK:  # without a copy
+                frame, self._unread = memoryview(buffer)[start:], bytearray()
+            else:
+                frame = buffer[start : self._wanted]
+                del buffer[: self._wanted]
+            self._take(frame, is_command, is_noise, bool(flags & _MORE))
         return True
 
-    def _grow(self, body: bytearray) -> bool:
-        """Passes on the long frame when it is complete. Returns False when it needs more bytes."""
-        if self._filled < len(body):
-            return False
-        if len(body) < self._size:
-            body.extend(bytes(min(self._size - len(body), len(body))))
-            return False
-        self._body, self._trusted = None, max(self._trusted, self._size)
-        self.frame(body)
-        return True
+    def _take(self, frame: Frame, is_command: bool, is_noise: bool, in_parts: bool) -> None:
+        if is_noise and not self._noise.take(1 + len(frame) // _NOISE_UNIT):
+            self.end("too many commands or parts of messages")
+        elif is_command:
+            self._command(bytes(frame))
+        else:
+            was_in_parts, self._in_parts = self._in_parts, in_parts
+            if not in_parts:
+                self.frame(None if was_in_parts else frame)
 
     def _command(self, body: bytes) -> None:
         if not self.is_ready:
@@ -257,22 +232,22 @@ def connect(reactor: Reactor, endpoint: str, largest: int, is_found: bool = Fals
     """
     kind, _, where = endpoint.partition("://")
     local = kind == "ipc"
+    at: Any = where if local else endpoints.split_tcp(where)
     try:
-        family = socket.AF_UNIX if local else socket.AF_INET6 if where.startswith("[") else socket.AF_INET
-        its = socket.socket(family, socket.SOCK_STREAM)
-        try:
-            its.setblocking(False)
-            code = its.connect_ex(where if local else endpoints.split_tcp(where))
-            if code not in (0, errno.EINPROGRESS) and (local or code != errno.EWOULDBLOCK):
-                raise OSError(code, os.strerror(code))
-            if is_found and not endpoints.trusted_peer(its, where):
-                raise OSError(errno.EPERM, "another user listens there")
-            return Connection(reactor, its, "DEALER", largest, connecting=code != 0)
-        except BaseException:
-            its.close()
-            raise
+        its = socket.socket(socket.AF_UNIX if local else socket.AF_INET6 if where.startswith("[") else socket.AF_INET)
     except OSError as error:
         raise failure(endpoint, error) from None
+    try:
+        its.setblocking(False)
+        code = its.connect_ex(at)
+        if code not in (0, errno.EINPROGRESS) and (local or code != errno.EWOULDBLOCK):
+            raise OSError(code, os.strerror(code))
+        if is_found and not endpoints.trusted_peer(its, where):
+            raise OSError(errno.EPERM, "another user listens there")
+        return Connection(reactor, its, "DEALER", largest, connecting=code != 0)
+    except BaseException as error:
+        its.close()
+        raise (failure(endpoint, error) if isinstance(error, OSError) else error) from None
 
 
 class Listener:
@@ -294,8 +269,10 @@ class Listener:
             at: Any = where if kind == "ipc" else ("" if host == "*" else host, port)
             its.bind(at)
             its.listen(_BACKLOG)
-            self.port = 0 if kind == "ipc" else int(its.getsockname()[1])
-            reactor.watch(its, READ, self._accept)
+            self.endpoint = endpoint if kind == "ipc" else f"tcp://{host}:{its.getsockname()[1]}"
+            if kind == "ipc":
+                os.chmod(where, 0o660)
+            self._watch()
         except BaseException:
             its.close()
             raise
@@ -311,34 +288,31 @@ class Listener:
         self._closed = True
         self._reactor.forget(self._socket)
         self._socket.close()
+        if self.endpoint.startswith("ipc://"):
+            with contextlib.suppress(OSError):
+                os.unlink(self.endpoint[len("ipc://") :])
+
+    def _watch(self) -> None:
+        if not self._closed:
+            self._reactor.watch(self._socket, READ, self._accept)
 
     def _rest(self) -> None:
         """Lets newcomers wait in the kernel for a moment."""
         self._reactor.forget(self._socket)
-        self._reactor.after(_REST_S, self._go_on)
-
-    def _go_on(self) -> None:
-        if not self._closed:
-            self._reactor.watch(self._socket, READ, self._accept)
+        self._reactor.after(_REST_S, self._watch)
 
     def _accept(self, _: int) -> None:
-        for _ in range(_IN_A_ROW):
-            if self._closed:
-                return
-            if not self._has_room():
+        if not self._has_room():
+            self._rest()
+            return
+        try:
+            its = self._socket.accept()[0]
+        except OSError as error:
+            if error.errno in (*OUT_OF_DESCRIPTORS, errno.ENOMEM, errno.ENOBUFS):
                 self._rest()
-                return
-            try:
-                its = self._socket.accept()[0]
-            except BlockingIOError:
-                return
-            except OSError as error:
-                if error.errno in (*OUT_OF_DESCRIPTORS, errno.ENOMEM, errno.ENOBUFS):
-                    self._rest()
-                    return
-                continue  # it has ended already
-            its.setblocking(False)
-            self._accepted(its)
+            return  # else it has ended already
+        its.setblocking(False)
+        self._accepted(its)
 
 
 def _tcp_socket(host: str) -> socket.socket:

@@ -24,6 +24,7 @@ _STALE_AFTER_S = 10
 _MAX_ADDRESSES = 8
 _SYSTEM = "/run/orc"  # in root's /run; its owner is the broker's user
 _NUMERIC = re.compile(r"tcp://(\d+\.\d+\.\d+\.\d+|\[[0-9a-fA-F:.]+\]):\d+\Z")  # looking up a name may take seconds
+_HOST_AND_PORT = re.compile(r"(\[.*\]|[^:\[\]]+):([^:]+)\Z")
 _IPC = re.compile(r"ipc://(/.+)/(\d{1,10})/([0-9a-f]{16})\Z", re.ASCII)
 _CREDENTIALS = struct.Struct("3i")  # Linux: pid, uid, gid
 HAS_IPC = hasattr(socket, "AF_UNIX") and hasattr(os, "geteuid")
@@ -45,10 +46,7 @@ def named_brokers(named: str) -> List[str]:
 
 
 def _problem(endpoint: str) -> str:
-    """Returns why this cannot be a broker's endpoint, and what to write; empty: it has the form of one.
-
-    The same texts as liborc's (wire/broker_endpoint.h).
-    """
+    """Returns why this cannot be a broker's endpoint, and what to write; empty: it has the form of one."""
     unclear = "a broker's endpoint is tcp://HOST:PORT or ipc:///PATH"
     kind, separator, where = endpoint.partition("://")
     if endpoint == "none":
@@ -57,36 +55,25 @@ def _problem(endpoint: str) -> str:
         return "" if HAS_IPC and where else f"names no path: {unclear}" if HAS_IPC else "needs Unix sockets: name tcp"
     if separator and kind != "tcp":
         return f"has another scheme: {unclear}"
-    if not separator:
-        kind, _, rest = endpoint.partition(":")
-        where = rest.lstrip("/") if kind in ("tcp", "ipc") and not rest.isdecimal() else ""
-        if where:
-            instead = _as_tcp(where) if kind == "tcp" else f"ipc:///{where}"
-            return f"needs {'two slashes after tcp' if kind == 'tcp' else 'three slashes after ipc'}: write {instead}"
-        return f"has no scheme: write {f'ipc://{endpoint}' if endpoint.startswith('/') else _as_tcp(endpoint)}"
-    if _is_v6(where):
-        return f"needs brackets and a port: write {_as_tcp(where)}"
-    if where.startswith("/") and where.strip("/"):
-        return f"has more than two slashes after tcp: write {_as_tcp(where.lstrip('/'))}"
-    if not where or where[0] in ":/":
+    slashes = None if separator else re.match(r"(tcp|ipc):/*(?!\d+\Z)(.+)", endpoint)
+    if slashes:
+        if slashes[1] == "ipc":
+            return f"needs three slashes after ipc: write ipc:///{slashes[2]}"
+        wrong, where = "needs two slashes after tcp", slashes[2]
+    elif endpoint.startswith("/"):
+        return f"has no scheme: write ipc://{endpoint}"
+    elif not separator:
+        wrong, where = "has no scheme", endpoint
+    elif where.startswith("/") and where.strip("/"):
+        wrong, where = "has more than two slashes after tcp", where.lstrip("/")
+    elif not where or (where[0] in ":/" and where.count(":") < 2):
         return f"names no host: {unclear}"
-    if not _has_port(where):
-        return f"has no port: write {_as_tcp(where)}"
-    return "" if where.rpartition(":")[2].isdecimal() else f"has no number as its port: {unclear}"
-
-
-def _as_tcp(where: str) -> str:
-    """Adds scheme and port to "10.0.0.2", "robot:5570", "fe80::1"."""
-    host = (f"[{where}]" if _is_v6(where) else where).rstrip(":")
-    return f"tcp://{host}" if _has_port(host) else f"tcp://{host}:5570"
-
-
-def _is_v6(text: str) -> bool:
-    return text.count(":") > 1 and not text.startswith("[")
-
-
-def _has_port(where: str) -> bool:
-    return not where.endswith("]") and where.rpartition(":")[2] not in ("", where)
+    elif found := _HOST_AND_PORT.match(where):
+        return "" if found[2].isdecimal() else f"has no number as its port: {unclear}"
+    else:
+        wrong = "has no port"
+    host = (f"[{where}]" if where.count(":") > 1 and not where.startswith("[") else where).rstrip(":")
+    return f"{wrong}: write tcp://{host}{'' if _HOST_AND_PORT.match(host) else ':5570'}"
 
 
 def run_directories() -> List[str]:
@@ -190,13 +177,17 @@ def obstacle(address: str, local: bool, publication: int, broker: str) -> str:
 
 def _is_run_directory(directory: str, user: str, broker: str) -> bool:
     """Returns whether it is a run directory of the broker, of this user, or of the publication's user."""
-    beside = [os.path.dirname(broker[len("ipc://") :])] if broker.startswith("ipc://") else []
     if "/../" not in f"{directory}/":
-        for each in [*beside, *run_directories(), f"/run/user/{user}/orc", f"/tmp/orc-{user}"]:
+        for each in [*_beside(broker), *run_directories(), f"/run/user/{user}/orc", f"/tmp/orc-{user}"]:
             with contextlib.suppress(OSError):
                 if os.path.samefile(directory, each):
                     return True
     return False
+
+
+def _beside(broker: str) -> List[str]:
+    """Returns the directory of the broker's ipc socket, if it has one."""
+    return [os.path.dirname(broker[len("ipc://") :])] if broker.startswith("ipc://") else []
 
 
 def socket_directory(broker: str) -> Optional[pathlib.Path]:
@@ -206,8 +197,7 @@ def socket_directory(broker: str) -> Optional[pathlib.Path]:
     in the first run directory that this user can write.
     """
     found = run_directories()
-    beside = [os.path.dirname(broker[len("ipc://") :])] if broker.startswith("ipc://") else found
-    for parent in beside if HAS_IPC else []:
+    for parent in (_beside(broker) or found) if HAS_IPC else []:
         own = pathlib.Path(parent) / str(os.geteuid())
         with contextlib.suppress(OSError):
             own.parent.mkdir(mode=0o700, exist_ok=True)
@@ -223,8 +213,8 @@ def socket_directory(broker: str) -> Optional[pathlib.Path]:
 def socket_path(broker: str, publication: int) -> Optional[pathlib.Path]:
     """Returns where a publication with this high half of its id listens. None: there is no place."""
     directory = socket_directory(broker)
-    path = None if directory is None else directory / f"{publication:016x}"
-    return path if path is not None and len(os.fsencode(path)) <= _MAX_PATH_LENGTH else None
+    path = directory and directory / f"{publication:016x}"
+    return path if path and len(os.fsencode(path)) <= _MAX_PATH_LENGTH else None
 
 
 def sweep(directory: Optional[pathlib.Path]) -> None:

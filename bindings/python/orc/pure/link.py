@@ -15,7 +15,7 @@ HEADER = struct.Struct("<Qq")
 _LINK = struct.Struct("<QQ4sBBHQQQQIIQ")
 _MAGIC = b"ORCL"
 _VERSION = 1
-Frame = Union[bytes, bytearray]
+Frame = Union[bytes, bytearray, memoryview]
 
 
 class LinkMessage(NamedTuple):
@@ -32,7 +32,7 @@ def pack_link(message: LinkMessage) -> bytes:
     return _LINK.pack(0, secret, _MAGIC, kind, _VERSION, 0, *publication, *subscription, depth, 0, newest)
 
 
-def unpack_link(frame: Union[Frame, memoryview]) -> Optional[LinkMessage]:
+def unpack_link(frame: Frame) -> Optional[LinkMessage]:
     """Returns None for anything but a link message of this version."""
     if len(frame) != _LINK.size:
         return None

@@ -46,17 +46,13 @@ class Message(bytes, Generic[T_co]):
         return time.time_ns() - self.stamp_ns
 
     def array(self, dtype: DTypeLike) -> NDArray[Any]:
-        """The bytes as a read-only numpy array of `dtype`, without a copy. The message lives as long as the array.
-
-        Raises ValueError if the size is no multiple of `dtype`'s, and ImportError without numpy.
-        """
+        """The bytes as a read-only numpy array of `dtype`, without a copy. Raises ValueError for another size."""
         return array_of(self, dtype)
 
     def value(self) -> T_co:
         """The sample as a value of the type that request_topic was given; without a type: as bytes.
 
-        A struct is a read-only view of the message's bytes, without a copy. Raises BadSample if the bytes are no sample
-        of that type.
+        A struct is a read-only view of the message's bytes. Raises BadSample if the bytes are no sample of that type.
         """
         value: Any = bytes(self) if self._codec is None else self._codec.decode(self)
         return value  # type: ignore[no-any-return]
@@ -74,8 +70,7 @@ class Message(bytes, Generic[T_co]):
     def __bool__(self) -> bool:
         return True
 
-    __eq__ = object.__eq__
-    __hash__ = object.__hash__
+    __eq__, __hash__ = object.__eq__, object.__hash__
 
     def __enter__(self) -> Message[T_co]:
         len(self)

@@ -16,22 +16,31 @@ _ALL, _OURS = ("inproc", "ipc", "tcp", "shm", "multicast"), ("ipc", "tcp")
 _NAME = re.compile(r"[A-Za-z0-9_./-]{1,255}\Z")
 _MAX_NAMESPACE_BYTES = 253  # a name needs one byte, after the slash
 _LARGEST_INT = 2**31 - 1
-_RANGES = {
-    **{"conflate": (0, 1), "depth": (0, 65_536), "max_messages": (1, 60), "spin_us": (0, 1_000_000)},
-    **{"expected_size": (0, 1 << 40), "history": (1, 65_536)},
+#: Of each option its default, and what is allowed: least and most, words, or a class.
+_REGISTER: Dict[str, Tuple[Any, Any]] = {
+    "transports": ((), None),
+    "keep_last": (True, bool),
+    "priority": ("normal", ("bulk", "normal", "control")),
+    "multicast": ("", str),
+    "shared": (False, bool),
+    "expected_size": (0, (0, 1 << 40)),
+    "history": (1, (1, 65_536)),
+    "lock": (False, bool),
+    "huge_pages": (False, bool),
 }
-_WORDS = {
-    **{"priority": ("bulk", "normal", "control"), "wait": ("block", "predictive")},
-    **{"type_check": ("on", "off"), "newest_of": ("all", "each")},
+_REQUEST: Dict[str, Tuple[Any, Any]] = {
+    "transports": ((), None),
+    "conflate": (1, (0, 1)),
+    "depth": (0, (0, 65_536)),
+    "max_age_ms": (0, (0, _LARGEST_INT)),
+    "type_check": ("on", ("on", "off")),
+    "newest_of": ("all", ("all", "each")),
+    "max_messages": (8, (1, 60)),
+    "spin_us": (0, (0, 1_000_000)),
+    "wait": ("block", ("block", "predictive")),
+    "cpu_budget": (0.1, (0.0, 1.0)),
 }
-_REGISTER: Dict[str, Any] = {
-    **{"transports": (), "keep_last": True, "priority": "normal", "multicast": "", "shared": False},
-    **{"expected_size": 0, "history": 1, "lock": False, "huge_pages": False},
-}
-_REQUEST: Dict[str, Any] = {
-    **{"transports": (), "conflate": 1, "depth": 0, "max_age_ms": 0, "type_check": "on", "newest_of": "all"},
-    **{"max_messages": 8, "spin_us": 0, "wait": "block", "cpu_budget": 0.1},
-}
+_FOR_SHM = ("history", "lock", "huge_pages", "max_messages")
 
 
 def native_only(what: str) -> BadArgument:
@@ -45,15 +54,10 @@ def native_only(what: str) -> BadArgument:
 def register(given: Dict[str, Any]) -> Dict[str, Any]:
     """Returns all options of register_topic. Raises BadArgument, TypeError."""
     found = _known(_REGISTER, given)
-    if text("multicast", found["multicast"]) or flag("shared", found["shared"]):
+    if found["multicast"] or found["shared"]:
         raise native_only("a shared topic" if found["shared"] else "multicast")
-    flag("keep_last", found["keep_last"])
-    _only_for_shm(found, history=found["history"] != 1, memory=bool(found["lock"] or found["huge_pages"]))
     if found["priority"] != "normal" and found["transports"] and "tcp" not in found["transports"]:
-        raise BadArgument(
-            "priority has a meaning over tcp and multicast only, which transports leaves out: add one of them, or "
-            "leave priority out"
-        )
+        raise BadArgument("priority has a meaning over tcp and multicast only, which transports leaves out: add tcp")
     return found
 
 
@@ -64,34 +68,29 @@ def request(given: Dict[str, Any]) -> Dict[str, Any]:
         raise BadArgument("depth is the length of the queue with conflate = 0: set that, or leave depth out")
     if found["newest_of"] == "each":
         raise native_only("newest_of, for a shared topic,")
-    if not isinstance(found["cpu_budget"], (int, float)):
-        raise TypeError(f"cpu_budget is a float, not {type(found['cpu_budget']).__name__}")
-    if not 0 < found["cpu_budget"] <= 1:
-        raise BadArgument("cpu_budget is a share of a core: above 0 and at most 1")
-    if milliseconds("max_age_ms", found["max_age_ms"]) < 0:
-        raise BadArgument("max_age_ms is 0 (any age) or more")
-    _only_for_shm(found, max_messages=found["max_messages"] != 8)
-    return {**found, "queue": 0 if found["conflate"] else found["depth"] or 64, "checks": found["type_check"] == "on"}
+    return {**found, "queue": 0 if found["conflate"] else found["depth"] or 64}
 
 
-def _known(defaults: Dict[str, Any], given: Dict[str, Any]) -> Dict[str, Any]:
+def _known(options: Dict[str, Tuple[Any, Any]], given: Dict[str, Any]) -> Dict[str, Any]:
     for name in given:
-        if name not in defaults:
-            raise TypeError(f"there is no option {name!r}; there are {', '.join(defaults)}")
-    found = {**defaults, **given, "transports": transports(given.get("transports", ()))}
-    for name, (least, most) in _RANGES.items():
-        found[name] = number(name, found.get(name, least), least, most)
-    for name, words in _WORDS.items():
-        if text(name, found.get(name, words[0])) not in words:
-            raise BadArgument(f"{name} is {', '.join(words[:-1])} or {words[-1]}, not {found[name]}")
+        if name not in options:
+            raise TypeError(f"there is no option {name!r}; there are {', '.join(options)}")
+    found = {name: given.get(name, default) for name, (default, _) in options.items()}
+    found["transports"] = transports(found["transports"])
+    for name, (default, allowed) in options.items():
+        value = found[name]
+        if isinstance(allowed, type) and not isinstance(value, allowed):
+            raise TypeError(f"{name} is a {allowed.__name__}, not {type(value).__name__}")
+        if isinstance(allowed, tuple) and isinstance(default, str) and text(name, value) not in allowed:
+            raise BadArgument(f"{name} is {', '.join(allowed[:-1])} or {allowed[-1]}, not {value}")
+        if isinstance(default, int) and isinstance(allowed, tuple):
+            found[name] = number(name, value, *allowed)
+        if isinstance(default, float) and not 0 < value <= 1:
+            raise BadArgument(f"{name} is a share of a core: above 0 and at most 1")
+        if name in _FOR_SHM and found["transports"] and found[name] != default:
+            what = f"{name} has a meaning over shm only, which transports leaves out"
+            raise BadArgument(f"{what}: add shm to them, or leave {name} out")
     return found
-
-
-def _only_for_shm(found: Dict[str, Any], **given: bool) -> None:
-    """Raises BadArgument for a given option, if the call names transports: orc.pure has no shm."""
-    for option in [name for name, is_given in given.items() if is_given and found["transports"]]:
-        what = f"{option} has a meaning over shm only, which transports leaves out"
-        raise BadArgument(f"{what}: add shm to them, or leave {option} out")
 
 
 def transports(named: Transports) -> Tuple[str, ...]:
@@ -151,12 +150,6 @@ def text(name: str, value: Any) -> str:
     return value
 
 
-def flag(name: str, value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError(f"{name} is True or False, not {type(value).__name__}")
-    return value
-
-
 def number(name: str, value: int, least: int, most: int) -> int:
     value = operator.index(value)
     if not least <= value <= most:
@@ -164,19 +157,13 @@ def number(name: str, value: int, least: int, most: int) -> int:
     return value
 
 
-def milliseconds(name: str, value: int) -> int:
-    """Returns a timeout; -1: for ever. Raises OverflowError beyond C++'s int."""
-    value = operator.index(value)
-    if abs(value) > _LARGEST_INT:
-        raise OverflowError(f"{name} does not fit into an int")
-    if value < -1:
-        raise BadArgument(f"{name} is -1 or more, not {value}")
-    return value
-
-
 def seconds(name: str, value_ms: int) -> Optional[float]:
-    """Returns a timeout in seconds; None: for ever."""
-    value_ms = milliseconds(name, value_ms)
+    """Returns a timeout in seconds; None: for ever. Raises OverflowError beyond C++'s int."""
+    value_ms = operator.index(value_ms)
+    if abs(value_ms) > _LARGEST_INT:
+        raise OverflowError(f"{name} does not fit into an int")
+    if value_ms < -1:
+        raise BadArgument(f"{name} is -1 or more, not {value_ms}")
     return None if value_ms < 0 else value_ms / 1000
 
 
@@ -186,11 +173,8 @@ def ports(named: str) -> Optional[range]:
         return None
     found = re.fullmatch(r"([0-9]{1,5})(?:-([0-9]{1,5}))?", named)
     first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
-    if not (1 <= first <= 65535 and 1 <= last <= 65535):
-        what = f"ports (ORC_PORTS): '{named}' is no range of ports"
-        raise BadArgument(f"{what}: write FIRST-LAST or one port, from 1 to 65535")
-    if first > last:
-        raise BadArgument(f"ports (ORC_PORTS): the range {named} is empty: write the lower port first, {last}-{first}")
+    if not 1 <= first <= last <= 65535:
+        raise BadArgument(f"ports (ORC_PORTS): write FIRST-LAST or one port, from 1 to 65535, not '{named}'")
     return range(first, last + 1)
 
 

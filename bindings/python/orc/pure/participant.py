@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import inspect
 import os
-import threading
 import time
 import weakref
 from typing import Any, Callable, Dict, Generic, Iterable, Iterator, List, Optional, Tuple
@@ -23,122 +22,26 @@ from .link import MAX_PAYLOAD
 from .message import Message
 from .options import Transports, native_only
 from .publication import Publication
-from .reactor import Log, Reactor
-from .session import Declared, Session, wait_for
+from .reactor import Log
+from .session import Session, wait_for
 from .subscription import Subscription
 
-_TICK_S = 0.1
-_CLOSE_S = 0.9
 _WITHDRAWAL_S = 1.0
-
-
-class _Core:
-    """What a participant and its handles share: I/O thread, session, topics. Any thread may make any call."""
-
-    def __init__(self, broker: str, name: str, patience: Optional[float], log: Log) -> None:
-        self.publications: Dict[str, Any] = {}
-        self.subscriptions: Dict[str, Any] = {}
-        self.patience = patience
-        self._pid = os.getpid()
-        self._setup = threading.RLock()  # reentrant: a finalizer or a signal handler may close it at any moment
-        self._closed = self._parting = False
-        self._parted = threading.Event()
-        self._reactor = Reactor("orc", log)
-        self.session = Session(self._reactor, broker, name, log)
-        endpoints.sweep(endpoints.socket_directory(self.session.offered_for))
-        self._reactor.post(self._tick)
-
-    def not_forked(self) -> None:
-        if os.getpid() != self._pid:
-            raise errors.Forked()
-
-    def usable(self) -> None:
-        self.not_forked()
-        if self._closed:
-            raise errors.Closed()
-
-    def declare(self, topics: Dict[str, Any], make: Callable[..., Declared], topic: str, *arguments: Any) -> Any:
-        """Makes the publication or subscription, unless it is there, and waits for the broker's answer."""
-        with self._setup:
-            found = topics.get(topic) or topics.setdefault(topic, make(self.session, topic, *arguments))
-            self.usable()
-            self._reactor.post(lambda: self.session.declare(found))  # each time: Ctrl-C may have prevented the first
-        error = found.wait(self.patience)
-        if error is not None:
-            if found.state == "refused":
-                self.forget(topics, found)
-            raise errors.kept(error, found.options["stays"])
-        return found
-
-    def forget(self, topics: Dict[str, Any], thing: Declared) -> None:
-        with self._setup:
-            if topics.get(thing.topic) is thing:
-                del topics[thing.topic]
-        thing.close()
-        thing.become("leaving")
-        self._reactor.post(lambda: self.session.withdraw(thing))
-        self._reactor.post(thing.part)
-
-    def close(self) -> None:
-        """Ends everything within a second. Harmless after fork, and when called again."""
-        if os.getpid() != self._pid:
-            return
-        with self._setup:
-            self._closed = True
-            for each in self._topics():
-                each.close()
-            self._reactor.post(self._part)
-        if not self._reactor.inside():
-            self._parted.wait(_CLOSE_S)
-            self._reactor.stop(_CLOSE_S)
-
-    def _topics(self) -> List[Declared]:
-        return [*self.subscriptions.values(), *self.publications.values()]
-
-    def _tick(self) -> None:
-        if not self._closed:
-            self._reactor.after(_TICK_S, self._tick)
-            self.session.tick()
-            for each in self._topics():
-                each.tick(time.monotonic())
-
-    def _part(self) -> None:
-        if not self._parting:
-            self._parting = True
-            self.session.close()
-            for each in self._topics():
-                each.part()
-            self._end()
-
-    def _end(self) -> None:
-        """When the last publication has ended."""
-        if all(each.ended for each in self.publications.values()):
-            self._parted.set()
-            self._reactor.stop(0)
-        else:
-            self._reactor.after(0.005, self._end)
-
-
-class _Owner:
-    """Held by a participant and its handles. The participant ends with the last of them, or with the program."""
-
-    def __init__(self, core: _Core) -> None:
-        self.core = core
-        weakref.finalize(self, core.close)
 
 
 class Publisher(Generic[T]):
     """The sending end of a topic. Any thread may make any call. Calls raise Closed after unregister_topic or close."""
 
-    def __init__(self, owner: _Owner, publication: Publication, codec: Optional[Typed[Any]]) -> None:
-        self._owner, self._publication, self._codec = owner, publication, codec
+    def __init__(self, participant: Participant, publication: Publication, codec: Optional[Typed[Any]]) -> None:
+        self._participant = participant  # lives as long as its handles
+        self._not_forked, self._publication, self._codec = participant._core.not_forked, publication, codec
         self.topic = publication.topic
 
     def send_msg(self, data: Any) -> None:
         """Sends one sample to every subscriber and returns. Never waits. `data`: any C-contiguous buffer."""
         payload = options.payload(data)
         _check_size(payload.nbytes)
-        self._owner.core.not_forked()
+        self._not_forked()
         self._publication.publish(payload)
 
     def send(self, value: Any) -> None:
@@ -155,7 +58,7 @@ class Publisher(Generic[T]):
         if size is None:
             raise errors.BadArgument(f"topic {self.topic} has no type: say how many bytes, loan(size)")
         _check_size(options.number("size", size, 0, 2**63 - 1))
-        self._owner.core.not_forked()
+        self._not_forked()
         if self._publication.closed:
             raise errors.Closed()
         return self._loan(size)
@@ -179,7 +82,7 @@ class Publisher(Generic[T]):
     def wait_readers(self, count: int, timeout_ms: int) -> bool:
         """Waits until at least `count` links are up, at most timeout_ms (-1: for ever). Raises Closed, Forked."""
         count, seconds = options.number("count", count, 0, 2**63 - 1), options.seconds("timeout_ms", timeout_ms)
-        self._owner.core.not_forked()
+        self._not_forked()
         its = self._publication
         with its.changed:
             wait_for(its.changed, lambda: its.closed or its.readers >= count, seconds)
@@ -196,13 +99,11 @@ class Subscriber(Waiting["Message[Any]"], Generic[T_co]):
 
     publishers: List[PublisherInfo] = []  # of shared topics, which orc.pure does not have
 
-    def __init__(self, owner: _Owner, subscription: Subscription, codec: Optional[Typed[Any]]) -> None:
-        self._owner, self._subscription, self._codec = owner, subscription, codec
+    def __init__(self, participant: Participant, subscription: Subscription, codec: Optional[Typed[Any]]) -> None:
+        self._participant = participant  # lives as long as its handles
+        self._not_forked, self._subscription, self._codec = participant._core.not_forked, subscription, codec
         self._arrivals = subscription.arrivals
-
-    @property
-    def topic(self) -> str:
-        return self._subscription.topic
+        self.topic = subscription.topic
 
     def recv_msg(self, timeout_ms: int) -> Optional[Message[T_co]]:
         """Returns the newest sample that was not returned yet (conflate=0: the next one), or None.
@@ -210,7 +111,7 @@ class Subscriber(Waiting["Message[Any]"], Generic[T_co]):
         Waits for it at most `timeout_ms`; 0 polls, -1 waits for ever. Ctrl-C ends the wait. Raises Closed, Forked.
         """
         seconds = options.seconds("timeout_ms", timeout_ms)
-        self._owner.core.not_forked()
+        self._not_forked()
         return self._subscription.receive(seconds, self._codec)
 
     recv_next = recv_msg  # over ipc and tcp, with conflate=1, only the newest sample is there
@@ -228,13 +129,13 @@ class Subscriber(Waiting["Message[Any]"], Generic[T_co]):
     def wait_connected(self, timeout_ms: int) -> bool:
         """Waits until a link is up, at most `timeout_ms` (-1: for ever). Raises TypeMismatch, Closed, Forked."""
         seconds = options.seconds("timeout_ms", timeout_ms)
-        self._owner.core.not_forked()
+        self._not_forked()
         return self._subscription.wait_connected(seconds)
 
     def fileno(self) -> int:
         """Returns a descriptor for poll or asyncio that is readable when recv_msg(0) may return a sample, and at the
         end. Then call recv_msg(0) until it returns None. Do not read, write or close it. Raises Closed, Forked."""
-        self._owner.core.not_forked()
+        self._not_forked()
         return self._subscription.fileno()
 
     def __repr__(self) -> str:
@@ -279,12 +180,11 @@ class Participant:
         self._name = options.text("name", name) or program_name()
         patience = options.seconds("broker_timeout_ms", broker_timeout_ms)
         log = _weakly(log or log_to_logging)
-        _say_untraced(log)
-        self._core = _Core(options.text("broker", broker), self._name, patience, log)
-        self._owner = _Owner(self._core)
-        self._asked: Dict[Tuple[str, str], Dict[str, Any]] = {}
-        self._handles: weakref.WeakKeyDictionary[Subscription, weakref.WeakSet[Subscriber[Any]]]
-        self._handles = weakref.WeakKeyDictionary()
+        if os.environ.get("ORC_TRACE") and _untraced:
+            log("warning", _untraced.pop())
+        self._core = Session(options.text("broker", broker), self._name, patience, log)
+        weakref.finalize(self, self._core.close)
+        self._handles: Any = weakref.WeakKeyDictionary()  # of each subscription, weakly
 
     def register_topic(self, topic: str, *, type: Any = None, **given: Any) -> Publisher[Any]:
         """Declares that this participant publishes `topic`. Waits for the broker's answer, at most broker_timeout_ms.
@@ -293,10 +193,8 @@ class Participant:
         Raises NoBroker, and the topic stays registered: see `publisher`. Raises NameTaken, BadName, BadArgument,
         Refused, NoDescriptors, Closed, Forked.
         """
-        stays = f"the topic stays registered: Participant.publisher({topic!r}) is its handle"
-        codec, topics = typed(type), self._core.publications
-        made = self._declared(topics, Publication, topic, codec, given, options.register(given), stays)
-        return Publisher(self._owner, made, codec or made.codec)
+        made, codec = self._declared(topic, typed(type), given, options.register(given), is_published=True)
+        return Publisher(self, made, codec)
 
     def request_topic(
         self, topic: str, *, type: Any = None, connected_within_ms: int = 0, **given: Any
@@ -309,40 +207,35 @@ class Participant:
         """
         within = options.seconds("connected_within_ms", connected_within_ms)
         deadline = time.monotonic() + (within or 0)
-        stays = f"the request stays: Participant.subscriber({topic!r}) is its handle"
-        codec, topics = typed(type), self._core.subscriptions
-        made = self._declared(topics, Subscription, topic, codec, given, options.request(given), stays)
+        made, codec = self._declared(topic, typed(type), given, options.request(given), is_published=False)
         if not made.wait_connected(None if within is None else max(0.0, deadline - time.monotonic())) and within != 0:
             why = f"no link to topic {made.topic} within {connected_within_ms} ms ({made.link.reason})"
-            raise errors.TimedOut(f"{why}; {stays}")
-        return self._handle(made, codec or made.codec)
+            raise errors.TimedOut(f"{why}; {made.options['stays']}")
+        return self._handle(made, codec)
 
     def _declared(
-        self,
-        topics: Dict[str, Any],
-        make: Callable[..., Declared],
-        topic: str,
-        codec: Optional[Typed[Any]],
-        given: Dict[str, Any],
-        chosen: Dict[str, Any],
-        stays: str,
-    ) -> Any:
+        self, topic: str, codec: Optional[Typed[Any]], given: Dict[str, Any], chosen: Dict[str, Any], is_published: bool
+    ) -> Tuple[Any, Optional[Typed[Any]]]:
         full = self.resolve(topic)
         if full.startswith("/"):
             raise errors.BadName("the topic name begins with more than one slash")
         options.topic_name(full)
         self._core.usable()
+        topics = self._core.publications if is_published else self._core.subscriptions
+        make = Publication if is_published else Subscription
         described = options.described(None if codec is None else codec.description)
+        given = {**given, "type": described}
+        known = topics.get(full)
         # Declaring again returns the current status. Options that are named again must be the same.
-        undo = "unregister_topic" if make is Publication else "release_topic"
-        asked = {**given, "type": described}
-        if full not in topics:
-            self._asked[undo, full] = asked
-        first = self._asked.get((undo, full), {})
-        if any(value is not None and first.get(name) != value for name, value in asked.items()):
+        if known and any(value is not None and known.options["given"].get(n) != value for n, value in given.items()):
+            undo = "unregister_topic" if is_published else "release_topic"
             raise errors.BadArgument(f"{full} was set up with other options: call {undo} first")
-        chosen = {**chosen, **self._offer, "transports": chosen["transports"] or self._offer["transports"]}
-        return self._core.declare(topics, make, full, {**chosen, "stays": stays}, described, codec)
+        what, where = ("topic stays registered", "publisher") if is_published else ("request stays", "subscriber")
+        stays = f"the {what}: Participant.{where}({topic!r}) is its handle"
+        named = chosen["transports"] or self._offer["transports"]
+        chosen = {**chosen, **self._offer, "transports": named, "given": given, "stays": stays}
+        made = self._core.declare(topics, make, full, chosen, described, codec)
+        return made, codec or made.codec
 
     def send_msg(self, topic: str, data: Any) -> None:
         """Same as Publisher.send_msg, by name. Also raises NotRegistered."""
@@ -360,25 +253,19 @@ class Participant:
 
     def publisher(self, topic: str) -> Publisher[Any]:
         """Returns the handle of a registered topic. Raises NotRegistered, Closed, Forked."""
-        self._core.usable()
-        found = self._core.publications.get(self.resolve(topic))
-        if found is None:
-            raise errors.NotRegistered()
-        return Publisher(self._owner, found, found.codec)
+        found = self._core.find(self._core.publications, self.resolve(topic), errors.NotRegistered)
+        return Publisher(self, found, found.codec)
 
     def subscriber(self, topic: str) -> Subscriber[Any]:
         """Returns the handle of a requested topic. Raises NotRequested, Closed, Forked."""
-        self._core.usable()
-        found = self._core.subscriptions.get(self.resolve(topic))
-        if found is None:
-            raise errors.NotRequested()
+        found = self._core.find(self._core.subscriptions, self.resolve(topic), errors.NotRequested)
         return self._handle(found, found.codec)
 
     def unregister_topic(self, topic: str) -> None:
         """Withdraws a topic. Waits for the broker's answer, at most a second. Raises NotRegistered, Closed, Forked."""
         core, found = self._core, self.publisher(topic)._publication
         core.forget(core.publications, found)
-        if core.session.broker_endpoint:
+        if core.broker_endpoint:
             found.wait(_WITHDRAWAL_S if core.patience is None else min(core.patience, _WITHDRAWAL_S))
 
     def release_topic(self, topic: str) -> None:
@@ -396,7 +283,7 @@ class Participant:
     def broker_endpoint(self) -> str:
         """Endpoint of the broker that answered last; empty when no broker has answered yet."""
         self._core.usable()
-        return self._core.session.broker_endpoint
+        return self._core.broker_endpoint
 
     def close(self) -> None:
         """Ends publications and subscriptions, says goodbye to the broker, and returns within two seconds."""
@@ -418,7 +305,7 @@ class Participant:
     def _handle(self, subscription: Subscription, codec: Optional[Typed[Any]]) -> Subscriber[Any]:
         """One object per request and class of values."""
         known = self._handles.setdefault(subscription, weakref.WeakSet())
-        added: Subscriber[Any] = Subscriber(self._owner, subscription, codec)
+        added: Subscriber[Any] = Subscriber(self, subscription, codec)
         found = next((each for each in known if makes_same(each._codec, codec)), added)
         known.add(found)
         return found
@@ -438,11 +325,6 @@ for _name in ("parameter", "get_parameter", "set_parameter", "get_parameters", "
 Subscriber.publisher_of = _missing("a shared topic (Subscriber.publisher_of)")  # type: ignore[attr-defined]
 lock_memory = _missing("lock_memory")
 _untraced: List[str] = ["ORC_TRACE: this process is not traced: tracing needs the native backend"]
-
-
-def _say_untraced(log: Log) -> None:
-    if os.environ.get("ORC_TRACE") and _untraced:
-        log("warning", _untraced.pop())
 
 
 def _check_size(size: int) -> None:

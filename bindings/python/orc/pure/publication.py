@@ -12,16 +12,15 @@ import collections
 import contextlib
 import errno
 import functools
-import math
-import os
 import random
 import socket
+import statistics
 import time
-from typing import Any, Deque, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Deque, Dict, List, Optional, Sequence
 
 from .._errors import Closed, NoDescriptors, SystemFailure
 from . import connection, endpoints, link, messages
-from .connection import Connection, Listener
+from .connection import Connection, Listener, put_header
 from .link import Allowance, Frame
 from .reactor import OUT_OF_DESCRIPTORS
 from .session import Declared
@@ -38,22 +37,22 @@ _PARTING_S = 0.3
 _MAX_KEPT_BYTES = 64 * 1024 * 1024  # of samples, for all readers together; and for the I/O thread
 _MAX_BEGUN = 4
 _MAX_DEPTH = 65_536
+_MAX_INTERVALS = 10_000
 _TOS = {"bulk": 1 << 2, "normal": 0, "control": 32 << 2}  # DSCP: LE, CS4 (orc/options.h)
 
 
-class _Sent:
-    __slots__ = "at_ns", "frame", "stamp_ns"
+class _Sample:
+    __slots__ = "at_ns", "frame", "sequence", "stamp_ns"
 
     def __init__(self, frame: bytearray) -> None:
-        self.frame: Optional[bytearray] = frame  # FRAME_BYTES free, then the payload; None: skipped
+        self.frame: Optional[bytearray] = frame  # FRAME_BYTES for the I/O thread, then the payload; None: skipped
         self.stamp_ns, self.at_ns = time.time_ns(), time.monotonic_ns()
+        self.sequence = 0
 
-
-class _Sample:
-    def __init__(self, sequence: int, frame: bytearray) -> None:
-        self.sequence = sequence
-        self.size = len(frame) - FRAME_BYTES  # of the payload
-        self.bytes = connection.put_header(frame)
+    @property
+    def size(self) -> int:
+        """Of the payload."""
+        return len(self.frame or b"") - FRAME_BYTES
 
 
 class _Reader:
@@ -79,48 +78,24 @@ class _Reader:
         """Sends what it lacks, as long as its connection takes it at once."""
         while self.connection.idle and self.connection.socket is not None:
             self.begun = self.queue.popleft() if self.queue else None
-            if self.begun is None:
+            if self.begun is None or self.begun.frame is None:
                 return
-            self.connection.send_framed(self.begun.bytes)
-
-
-class _Intervals:
-    """When a publication sent its newest sample, and the jitter of its samples (schemas/PROTOCOL.md, "Jitter")."""
-
-    def __init__(self) -> None:
-        self._newest_ns = self._count = self._usual_ns = 0
-        self._sum = self._squares = 0.0  # of the differences to the first interval
-
-    def add(self, now_ns: int) -> None:
-        if self._newest_ns:
-            self._usual_ns = self._usual_ns if self._count else now_ns - self._newest_ns
-            off = float(now_ns - self._newest_ns - self._usual_ns)
-            self._count, self._sum, self._squares = self._count + 1, self._sum + off, self._squares + off * off
-        self._newest_ns = now_ns
-
-    def take(self) -> Tuple[int, int]:
-        """Returns when the newest sample was sent (0: none) and the jitter in ns (-1: unknown). Begins anew."""
-        if self._count < 2:
-            return self._newest_ns, -1
-        variance = self._squares / self._count - (self._sum / self._count) ** 2
-        self._count, self._sum, self._squares = 0, 0.0, 0.0
-        return self._newest_ns, round(math.sqrt(max(variance, 0.0)))
+            self.connection.send_framed(put_header(self.begun.frame))
 
 
 class Publication(Declared):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self._tray: Deque[_Sent] = collections.deque()
+        self._tray: Deque[_Sample] = collections.deque()
         self._called = False
         self._readers: Dict[Connection, _Reader] = {}
         self._strangers: Dict[Connection, _Reader] = {}  # oldest first
         self._newest: Optional[_Sample] = None
         self._kept: Deque[_Sample] = collections.deque()  # the last ones, of at most 64 MiB together
-        self._kept_from = 0  # sequence: older ones are dropped
         self._sequence = self._bytes = self._dropped = self._kept_bytes = 0
-        self._intervals = _Intervals()
+        self._intervals: Deque[int] = collections.deque(maxlen=_MAX_INTERVALS)  # in ns, since a report
+        self._sent_ns = 0
         self._listeners: Dict[str, Listener] = {}
-        self._bound: Dict[str, str] = {}
         self._parts = self.ended = False
 
     # Users' threads.
@@ -131,7 +106,7 @@ class Publication(Declared):
             raise Closed()
         frame = bytearray(FRAME_BYTES)
         frame += payload
-        self._tray.append(_Sent(frame))
+        self._tray.append(_Sample(frame))
         if len(self._tray) * len(frame) > _MAX_KEPT_BYTES:  # something such as a log function blocks the I/O thread
             with contextlib.suppress(IndexError):  # it has just taken them
                 self._tray[-1 - max(1, _MAX_KEPT_BYTES // len(frame))].frame = None
@@ -147,8 +122,12 @@ class Publication(Declared):
 
     def counters(self) -> messages.Body:
         dropped = self._dropped + sum(reader.dropped for reader in self._readers.values())
-        counted = (self._sequence, self._bytes, dropped, len(self._readers))
-        return messages.PublicationCounters(self.id, time.monotonic_ns(), *counted, *self._intervals.take())
+        counted = (self._sequence, self._bytes, dropped, len(self._readers), self._sent_ns)
+        jitter_ns = -1  # schemas/PROTOCOL.md, "Jitter"
+        if len(self._intervals) >= 2:
+            jitter_ns = round(statistics.pstdev(map(float, self._intervals)))
+            self._intervals.clear()
+        return messages.PublicationCounters(self.id, time.monotonic_ns(), *counted, jitter_ns)
 
     def tick(self, now: float) -> None:
         if self._tray:  # samples whose call was lost by an exception
@@ -157,8 +136,8 @@ class Publication(Declared):
             if now - its.since >= _HELLO_WITHIN_S:
                 its.end("it says no hello")
         slow = [reader for reader in self._readers.values() if reader.begun is not None]
-        begun = {id(reader.begun): reader.begun.size for reader in slow if reader.begun is not None}
-        if len(begun) > _MAX_BEGUN and sum(begun.values()) > _MAX_KEPT_BYTES:
+        begun = {reader.begun for reader in slow}
+        if len(begun) > _MAX_BEGUN and sum(sample.size for sample in begun if sample) > _MAX_KEPT_BYTES:
             min(slow, key=lambda reader: reader.connection.taken).connection.end("it does not read")
 
     def part(self) -> None:
@@ -167,16 +146,12 @@ class Publication(Declared):
         self.reactor.after(_PARTING_S, self._end)
         self.reactor.post(self._serve)
 
-    def compose(self) -> messages.Body:
-        if self.leaves:
-            return messages.UnregisterTopic(self.topic, self.id)
-        return messages.RegisterTopic(
-            self.topic, self.id, self._offer(), self.type_reference(), self.options["keep_last"]
-        )
+    def withdrawal(self) -> messages.Body:
+        return messages.UnregisterTopic(self.topic, self.id)
 
-    def _offer(self) -> List[messages.Body]:
-        """Listens where subscribers of the current broker look, and returns the endpoints."""
-        broker, remote, named = self.session.offered_for, self.session.remote, self.options["transports"]
+    def declaration(self) -> messages.Body:
+        """Listens where subscribers of the current broker look."""
+        broker, remote, named = self.session.endpoint, self.session.remote, self.options["transports"]
         offered: List[messages.Body] = []
         if endpoints.HAS_IPC and (not named or "ipc" in named):
             path = endpoints.socket_path(broker, self.id.hi)
@@ -190,22 +165,19 @@ class Publication(Declared):
                 offered += self._listen(TCP, "tcp://*:0" if remote else "tcp://127.0.0.1:0", addresses)
             else:
                 self.log("warning", f"{self.topic}: no tcp, for {broker} is reached from a link-local address")
-        return offered
+        keep_last = self.options["keep_last"]
+        return messages.RegisterTopic(self.topic, self.id, offered, self.type_reference(), keep_last)
 
     def _listen(self, transport: int, where: str, addresses: Sequence[str] = ()) -> List[messages.Body]:
         try:
-            if where not in self._bound:
-                made = self._listeners[where] = self._bind(where)
-                made.mark(_TOS[self.options["priority"]])
-                self._bound[where] = f"{where[:-1]}{made.port}" if transport == TCP else where
-                if transport == IPC:
-                    os.chmod(where[len("ipc://") :], 0o660)
+            made = self._listeners[where] = self._listeners.get(where) or self._bind(where)
         except OSError as error:
             if error.errno in OUT_OF_DESCRIPTORS:
                 raise NoDescriptors() from None
             self.log("warning", f"{self.topic}: cannot listen at {where}: {error}")
             return []
-        port = self._bound[where].rpartition(":")[2]
+        made.mark(_TOS[self.options["priority"]])
+        port = made.endpoint.rpartition(":")[2]
         found = [f"tcp://{each}:{port}" for each in addresses] or [where]
         return [messages.Endpoint(transport, each) for each in found]
 
@@ -297,18 +269,20 @@ class Publication(Declared):
         """Numbers and sends what is in the tray."""
         self._called = False  # first: a send from now on calls again
         for _ in range(len(self._tray)):
-            sent = self._tray.popleft()
-            self._sequence += 1
-            self._intervals.add(sent.at_ns)
-            if sent.frame is None:
+            sample = self._tray.popleft()
+            self._sequence = sample.sequence = self._sequence + 1
+            if self._sent_ns:
+                self._intervals.append(sample.at_ns - self._sent_ns)
+            self._sent_ns = sample.at_ns
+            if sample.frame is None:
                 self._dropped += len(self._readers)
                 continue
-            link.HEADER.pack_into(sent.frame, connection.HEADER_BYTES, self._sequence, sent.stamp_ns)
-            self._newest = sample = _Sample(self._sequence, sent.frame)
+            link.HEADER.pack_into(sample.frame, connection.HEADER_BYTES, sample.sequence, sample.stamp_ns)
+            self._newest = sample
             self._bytes += sample.size
             self._keep(sample)
             for reader in self._readers.values():
-                reader.push(sample, self._kept_from)
+                reader.push(sample, self._kept[0].sequence)
         for reader in list(self._readers.values()):
             reader.catch_up()
         if self._parts and all(r.connection.idle for r in self._readers.values()):
@@ -322,18 +296,12 @@ class Publication(Declared):
         self._kept.append(sample)
         self._kept_bytes += sample.size
         while self._kept_bytes > _MAX_KEPT_BYTES and len(self._kept) > 1:
-            dropped = self._kept.popleft()
-            self._kept_bytes -= dropped.size
-            self._kept_from = dropped.sequence + 1
+            self._kept_bytes -= self._kept.popleft().size
 
     def _end(self) -> None:
         self.ended = True
-        for where, listener in self._listeners.items():
-            listener.close()
-            if where.startswith("ipc://"):
-                with contextlib.suppress(OSError):
-                    os.unlink(where[len("ipc://") :])
-        for its in [*self._readers, *self._strangers]:
-            its.close()
-        for each in (self._listeners, self._readers, self._strangers):
-            each.clear()
+        ends: List[Any] = [*self._listeners.values(), *self._readers, *self._strangers]
+        for each in ends:
+            each.close()
+        for table in (self._listeners, self._readers, self._strangers):
+            table.clear()

@@ -5,19 +5,21 @@ A declaration is sent to every broker that welcomes the participant, after every
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import time
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Type
 
-from .._errors import Error, NameTaken, NoBroker, Refused
+from .._errors import Error, NameTaken, NoBroker, Refused, kept
 from .._type_description import TypeDescription
 from .._typed import Typed
-from . import identity, messages, wire
-from .broker import BrokerLink
-from .reactor import Log, Reactor
+from . import endpoints, identity, messages, wire
+from .broker import BrokerLink, Question
+from .reactor import Log
 
-_ANSWER_S, _WITHDRAWAL_S = 1.0, 0.2
+_WITHDRAWAL_S = 0.2
+_CLOSE_S = 0.9
 _NAP_S = 0.05
 _PER_HEARTBEAT = 64  # counters in one frame, which stays far below the limit with their texts
 _UNKNOWN_PARTICIPANT, _NAME_TAKEN, _LIMIT, _ID_TAKEN = 3, 4, 6, 7
@@ -49,26 +51,19 @@ def escaped(text: str) -> str:
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
 
 
-class Declared:
-    """A publication or a subscription, as its declaration to the broker: repeated until the broker answers."""
+class Declared(Question):
+    """A publication or a subscription, as its declaration to the broker. When it `leaves`, as its withdrawal."""
 
-    def __init__(
-        self,
-        session: Session,
-        topic: str,
-        options: Dict[str, Any],
-        type: Optional[TypeDescription],
-        codec: Optional[Typed[Any]],
-    ) -> None:
-        self.topic, self.options, self.type, self.codec = topic, options, type, codec
+    def __init__(self, session: Session, topic: str, options: Dict[str, Any], type: Any, codec: Any) -> None:
+        self.topic, self.options = topic, options
+        self.type: Optional[TypeDescription] = type
+        self.codec: Optional[Typed[Any]] = codec
         self.id = identity.draw_id()
         self.session, self.reactor, self.log = session, session.reactor, session.log
         self.changed = threading.Condition()  # notified of all that users' threads wait for
         self.closed = False  # for the program
-        self.state = "unsent"  # sent, confirmed, refused, leaving; then the same of the withdrawal
-        self.leaves = False
-        self.request = 0  # of the withdrawal
-        self.told = False  # a broker may know of it
+        self.state = "unsent"  # until the broker's answer: confirmed, refused
+        self.is_told = False  # a broker may know of it
         self._error: Optional[Error] = None  # why it was refused, or why there is no answer yet
         self._lost_to = ""  # what the broker said when it last refused the name; empty after it was ours
         self._waiting = 0
@@ -81,8 +76,7 @@ class Declared:
         with self.changed:
             self._waiting += 1
             try:
-                settled = ("confirmed", "refused")
-                wait_for(self.changed, lambda: self.state in settled or self.session.refusal, seconds)
+                wait_for(self.changed, lambda: self.state != "unsent" or self.session.refusal, seconds)
             finally:
                 self._waiting -= 1
             return None if self.state == "confirmed" else self._error or self.session.refusal or NoBroker()
@@ -92,21 +86,30 @@ class Declared:
             self.state, self._error = state, error or (self._error if state == "unsent" else None)
             self.changed.notify_all()
 
-    def refused(self, error: Error, text: str) -> None:
+    def compose(self) -> messages.Body:
+        self.is_told = True
+        if self.state != "unsent":
+            self.become("unsent")
+        return self.withdrawal() if self.leaves else self.declaration()
+
+    def answered(self, body: Any) -> None:
         """A name that another participant has is asked for again, unless a user's thread waits, and learns of it."""
+        if not isinstance(body, messages.Error):
+            self._lost_to = ""
+            self.become("confirmed")
+            return
+        text = body.text
         with self.changed:
-            self.become("refused", error)
             is_news, has_asker = text != self._lost_to, self._waiting > 0
+            self.become("refused", NameTaken(text) if body.code == _NAME_TAKEN else Refused(text))
         if is_news and not self.leaves:
             self.log("warning", text)
-        if isinstance(error, NameTaken):
+        if body.code == _NAME_TAKEN:
             self._lost_to = text
-            if not has_asker:
-                self.reactor.after(_ASK_AGAIN_S, lambda: self.become("unsent") if self._error is error else None)
+            self.due = math.inf if has_asker else time.monotonic() + _ASK_AGAIN_S
 
-    def confirmed(self, body: Any) -> None:
-        self._lost_to = ""
-        self.become("confirmed")
+    def failed(self, error: Exception) -> None:
+        self.become("refused", error if isinstance(error, Error) else Refused(f"{error}"))
 
     def close(self) -> None:
         """From now on calls raise Closed. Any thread."""
@@ -119,8 +122,12 @@ class Declared:
         of = self.type
         return of and messages.Type(of.name, of.schema_encoding, of.message_encoding, of.hash, len(of.schema))
 
-    def compose(self) -> messages.Body:
-        """Returns the declaration; when it leaves, the withdrawal."""
+    # What a publication or a subscription does.
+
+    def declaration(self) -> messages.Body:
+        raise NotImplementedError
+
+    def withdrawal(self) -> messages.Body:
         raise NotImplementedError
 
     def counters(self) -> messages.Body:
@@ -135,98 +142,169 @@ class Declared:
     def apply(self, state: messages.Body, pushed: bool) -> None:
         """The broker says what the topic is."""
 
-    def news(self) -> Optional[messages.Body]:
-        """Returns what the broker should learn once."""
+
+class _Upload(Question):
+    """Sends the schema of a type, part by part."""
+
+    def __init__(self, session: Session, type: TypeDescription) -> None:
+        self.type, self._session = type, session
+        self._offset = 0
+        self._pause_s = _UPLOAD_AGAIN_S
+
+    def compose(self) -> messages.Body:
+        part = self.type.schema[self._offset : self._offset + wire.MAX_SCHEMA_PART]
+        return messages.SchemaPart(self.type.hash, self._offset, part)
+
+    def answered(self, body: Any) -> None:
+        others = self._session.questions
+        others.remove(self)
+        if isinstance(body, messages.Ack):
+            self._offset += wire.MAX_SCHEMA_PART
+            if self._offset < len(self.type.schema):
+                others.insert(0, self)
+                self.due = 0.0
+        elif isinstance(body, messages.Error) and (body.code == _LIMIT or self._offset > 0):
+            others.append(self)  # no room now, or the broker has forgotten the parts before
+            self._offset, self.due = 0, time.monotonic() + self._pause_s
+            self._pause_s = min(2 * self._pause_s, _MAX_UPLOAD_AGAIN_S)
+        elif isinstance(body, messages.Error):
+            said = f"the broker does not take the schema of type {self.type.name}: {escaped(body.text)}"
+            self._session.log("warning", said)
 
 
-class Session:
-    """Runs on the I/O thread, except `broker_endpoint` and `refusal`."""
+class Session(BrokerLink):
+    """What a participant and its handles share: I/O thread, topics, and what the broker knows of them.
 
-    def __init__(self, reactor: Reactor, broker: str, name: str, log: Log) -> None:
-        self.reactor, self.log = reactor, log
+    Its own question is Hello. Runs on the I/O thread, except for what the other methods say.
+    """
+
+    def __init__(self, broker: str, name: str, patience: Optional[float], log: Log) -> None:
+        self.publications: Dict[str, Any] = {}
+        self.subscriptions: Dict[str, Any] = {}
+        self.patience = patience  # in seconds, for the broker's answer
         self.remote = False
-        self.broker_endpoint = ""
-        self.refusal: Optional[Error] = None  # of the last Hello
+        self.broker_endpoint = ""  # of the last one that answered. Any thread
+        self.refusal: Optional[Error] = None  # of the last Hello. Any thread
+        self._setup = threading.RLock()  # reentrant: a finalizer or a signal handler may close it at any moment
+        self._parting, self._parted = False, threading.Event()
         self._name = name
-        self._broker = BrokerLink(reactor, broker, log)
-        self._broker.received, self._broker.lost, self._broker.failed = self._received, self._lost, self._failed
-        self._declared: List[Declared] = []
-        self._open: Dict[int, Tuple[float, Declared]] = {}  # until when an answer counts
-        self._uploads: List[Tuple[TypeDescription, int]] = []  # and the offset of the next part; the first is under way
-        self._upload_request = self._last_heartbeat = self._epoch = 0
-        self._upload_at = self._beat = self._next_report = 0.0
-        self._upload_pause_s = _UPLOAD_AGAIN_S
+        self._hello_again_s = self._beat = self._next_report = 0.0
+        self._is_known = False  # Hello was accepted
+        self._heartbeat_s = 1.0
+        self._epoch = 0
         self._participant, self._secret = identity.draw_id(), identity.draw_id()
-        self._hello = "unsent"
-        self._hello_request = 0
-        self._hello_again_s = self._hello_until = 0.0
-        self._heartbeat_s, self._lease_s = 1.0, 3.0
-        self._closed = False
+        super().__init__("orc", broker, log)
+        endpoints.sweep(endpoints.socket_directory(self.endpoint))
 
-    @property
-    def offered_for(self) -> str:
-        """The current broker, else the one that is tried."""
-        return self._broker.endpoint
+    def find(self, topics: Dict[str, Any], topic: str, missing: Type[Error]) -> Any:
+        """Any thread."""
+        self.usable()
+        found = topics.get(topic)
+        if found is None:
+            raise missing()
+        return found
 
-    def declare(self, thing: Declared) -> None:
-        if thing not in self._declared and not thing.leaves:
-            self._declared.append(thing)
-        self._send_all()
+    def declare(self, topics: Dict[str, Any], make: Callable[..., Declared], topic: str, *arguments: Any) -> Any:
+        """Makes the publication or subscription, unless it is there, and waits for the broker's answer. Any thread."""
+        with self._setup:
+            found = topics.get(topic) or topics.setdefault(topic, make(self, topic, *arguments))
+            self.usable()
+            self.reactor.post(lambda: self._declare(found))  # each time: Ctrl-C may have prevented the first
+        error = found.wait(self.patience)
+        if error is not None:
+            if found.state == "refused":
+                self.forget(topics, found)
+            raise kept(error, found.options["stays"])
+        return found
 
-    def withdraw(self, thing: Declared) -> None:
-        """Repeated until a broker answers, which may take a while."""
-        thing.leaves = True
-        self._open = {n: entry for n, entry in self._open.items() if entry[1] is not thing}
-        if thing in self._declared and not thing.told:
-            self._declared.remove(thing)
-        thing.become("unsent" if thing.told else "confirmed")
-        self._send_all()
+    def forget(self, topics: Dict[str, Any], thing: Declared) -> None:
+        """Any thread."""
+        with self._setup:
+            if topics.get(thing.topic) is thing:
+                del topics[thing.topic]
+        thing.close()
+        thing.become("unsent")
+        self.reactor.post(lambda: self._withdraw(thing))
+        self.reactor.post(thing.part)
 
     def close(self) -> None:
-        """Says goodbye: the broker forgets the participant at once."""
-        self._closed = True
-        self._broker.send(messages.Goodbye())
-        self._broker.close()
-
-    def tick(self) -> None:
-        """Call it about ten times a second."""
-        if self._closed:
+        """Ends everything within a second. Harmless after fork, and when called again. Any thread."""
+        if os.getpid() != self._pid:
             return
-        now = time.monotonic()
-        self._broker.tick(now)
-        if self._broker.up and now - self._broker.heard > self._lease_s:
-            self._broker.lose()
-        for request, (deadline, asked) in list(self._open.items()):
-            if now > deadline:
-                del self._open[request]
-                if asked.state == "sent":
-                    asked.become("unsent")
-        if self._hello == "sent" and now > self._hello_until:
-            self._hello = "unsent"
-        if self._broker.up and now >= self._beat:
+        with self._setup:
+            self.closed = True
+            for each in self._topics():
+                each.close()
+            self.reactor.post(self._part)
+        if not self.reactor.inside():
+            self._parted.wait(_CLOSE_S)
+            self.reactor.stop(_CLOSE_S)
+
+    def _topics(self) -> List[Declared]:
+        return [*self.subscriptions.values(), *self.publications.values()]
+
+    def _part(self) -> None:
+        """Says goodbye: the broker forgets the participant at once."""
+        if not self._parting:
+            self._parting = True
+            self.send(messages.Goodbye())
+            self.leave()
+            for each in self._topics():
+                each.part()
+            self._end()
+
+    def _end(self) -> None:
+        """When the last publication has ended."""
+        if all(each.ended for each in self.publications.values()):
+            self._parted.set()
+            self.reactor.stop(0)
+        else:
+            self.reactor.after(0.005, self._end)
+
+    def _declare(self, thing: Declared) -> None:
+        if not thing.leaves and (thing not in self.questions or thing.state == "refused"):
+            self.ask(thing)
+
+    def _withdraw(self, thing: Declared) -> None:
+        """Repeated until a broker answers, which may take a while."""
+        thing.leaves, thing.request, thing.again_s = True, 0, _WITHDRAWAL_S
+        thing.become("unsent" if thing.is_told else "confirmed")
+        if thing.is_told:
+            self.ask(thing)
+        elif thing in self.questions:
+            self.questions.remove(thing)
+
+    def tell(self, body: messages.Body) -> bool:
+        """Sends what is not repeated. Returns False when the broker takes nothing now."""
+        return self._is_known and self.send(body) != 0
+
+    def tick(self, now: float) -> None:
+        if self.closed:
+            return
+        super().tick(now)
+        if self.up and now >= self._beat:
             self._beat = now + self._heartbeat_s
             self._send_heartbeat()
-        self._send_all()
+        for each in self._topics():
+            each.tick(now)
 
-    def _lost(self) -> None:
+    def lost(self) -> None:
         self.log("warning", f"the address broker at {self.broker_endpoint} does not answer; streams go on without it")
-        self._open.clear()
 
-    def _failed(self, error: Error) -> None:
+    def failed(self, error: Exception) -> None:
         self.log("error", str(error))
-        for each in self._declared:
-            if each.state in ("unsent", "sent"):
+        for each in self._declared():
+            if each.state == "unsent" and isinstance(error, Error):
                 each.become("unsent", error)
 
-    # What the broker says
+    def may_ask(self, question: Question) -> bool:
+        """Hello first; of the schemas one at a time."""
+        if isinstance(question, _Upload):
+            return self._is_known and question is next(each for each in self.questions if isinstance(each, _Upload))
+        return self._is_known or question is self
 
-    def _received(self, envelope: messages.Envelope) -> None:
-        body = envelope.body
-        if isinstance(body, messages.Probe):
-            self._broker.send(messages.Alive(), envelope.request)
-        elif envelope.request != 0:
-            self._answered(envelope.request, body)
-        elif isinstance(body, messages.Welcome):
+    def pushed(self, body: Any) -> None:
+        if isinstance(body, messages.Welcome):
             self._welcomed(body)
             self._start_over()
         elif isinstance(body, messages.TypeMismatch):
@@ -235,136 +313,85 @@ class Session:
                 who = f"topic {body.topic}: subscriber `{escaped(f'{body.participant_name} ({body.pid})')}`"
                 self.log("warning", f"{who} expects another type; it says: {escaped(body.text)}")
         elif isinstance(body, messages.TopicState):
-            for each in [each for each in self._declared if each.topic == body.topic]:
-                each.apply(body, pushed=True)
-        self._send_all()
+            for each in self._declared():
+                if each.topic == body.topic:
+                    each.apply(body, pushed=True)
 
-    def _answered(self, request: int, body: Any) -> None:
-        asked = self._open.pop(request, (0.0, None))[1]
-        if request == self._hello_request:
-            self._hello_answered(body)
-        elif isinstance(body, messages.Error) and body.code == _UNKNOWN_PARTICIPANT:
-            if self._hello == "confirmed" and (asked is not None or request == self._last_heartbeat):
-                said = f"the broker at {self._broker.endpoint} ended this session ({body.text}); it starts anew"
-                self.log("error", said)
+    def heard(self, asked: Optional[Question], body: Any) -> None:
+        if isinstance(body, messages.Error) and body.code == _UNKNOWN_PARTICIPANT and asked is not self:
+            if asked is not None:
+                asked.due = 0.0
+            if self._is_known:
+                self.log("error", f"the broker at {self.endpoint} ended this session ({body.text}); it starts anew")
                 self._start_over()
-        elif request == self._upload_request:
-            self._upload_answered(body)
-        elif asked is not None and isinstance(body, messages.Error):
-            asked.refused(NameTaken(body.text) if body.code == _NAME_TAKEN else Refused(body.text), body.text)
-        elif asked is not None:
-            known = [each.hash for each, _ in self._uploads]
-            if getattr(body, "lacks_schema", False) and asked.type and asked.type.hash not in known:
-                self._uploads.append((asked.type, 0))
-            asked.confirmed(body)
-            self._declared = [each for each in self._declared if not (each is asked and each.leaves)]
+            return
+        super().heard(asked, body)
+        if isinstance(asked, Declared) and asked.leaves:
+            self.questions.remove(asked)
+        elif isinstance(asked, Declared) and asked.type and getattr(body, "lacks_schema", False):
+            if not any(isinstance(each, _Upload) and each.type.hash == asked.type.hash for each in self.questions):
+                self.ask(_Upload(self, asked.type))
 
-    def _hello_answered(self, body: Any) -> None:
+    def compose(self) -> messages.Body:
+        host, started = identity.host_identity(), identity.start_time()
+        return messages.Hello(self._participant, self._name, host, os.getpid(), started, "orc.pure", self._secret)
+
+    def answered(self, body: Any) -> None:
         """Set-up calls report a refusal at once. After the first one it says Hello again at once, then later."""
-        self._hello_request = 0
         if isinstance(body, messages.Welcome):
-            self._hello, self._hello_again_s = "confirmed", 0.0
+            self._is_known, self._hello_again_s = True, 0.0
             self._welcomed(body)
+            self._hinder(None)
         elif isinstance(body, messages.Error):
-            self._hello = "refused"
-            again_s = self._hello_again_s if body.code == _ID_TAKEN else max(self._hello_again_s, _HELLO_AGAIN_S)
+            again_s = self._hello_again_s
             if body.code == _ID_TAKEN:
                 self._participant, self._secret = identity.draw_id(), identity.draw_id()
-            text = f"the broker at {self._broker.endpoint} refused this participant: {body.text}"
+            else:
+                again_s = max(again_s, _HELLO_AGAIN_S)
+            text = f"the broker at {self.endpoint} refused this participant: {body.text}"
             self.log("error", text)
             if again_s > 0:
                 self._hinder(Refused(f"{text}; the declaration stays and takes effect when it is accepted"))
             self._hello_again_s = min(max(2 * again_s, _HELLO_AGAIN_S), _MAX_HELLO_AGAIN_S)
-            refusal = self.refusal
-            self.reactor.after(again_s, lambda: self._start_over() if self.refusal is refusal else None)
+            self.due = time.monotonic() + again_s
 
     def _hinder(self, why: Optional[Error]) -> None:
         self.refusal = why
-        for each in self._declared:
+        for each in self._declared():
             with each.changed:
                 each.changed.notify_all()
 
     def _welcomed(self, body: Any) -> None:
         if body.epoch != self._epoch:
-            self._declared = [each for each in self._declared if not each.leaves]  # that broker never knew them
-            self.log("info", f"broker at {self._broker.endpoint}, {body.version or 'unnamed'}")
-        self._epoch, self.remote, self.broker_endpoint = body.epoch, bool(body.remote), self._broker.endpoint
+            self.questions = [each for each in self.questions if not each.leaves]  # that broker never knew them
+            self.log("info", f"broker at {self.endpoint}, {body.version or 'unnamed'}")
+        self._epoch, self.remote, self.broker_endpoint = body.epoch, bool(body.remote), self.endpoint
         self._heartbeat_s = min(max(body.heartbeat_ms, 50), 60_000) / 1000
-        self._lease_s = min(max(body.lease_ms, 100), 600_000) / 1000
+        self.lease_s = min(max(body.lease_ms, 100), 600_000) / 1000
 
     def _start_over(self) -> None:
         """Says Hello and declares everything again: on a new connection, to a new broker, or when one forgot us."""
+        self._is_known = False
         self._beat = time.monotonic() + self._heartbeat_s / 4
-        self._open.clear()
-        self._uploads.clear()
-        self._hello = "unsent"
-        self._hinder(None)
-        for each in self._declared:
+        self.questions = [each for each in self.questions if not isinstance(each, _Upload)]
+        self.due = 0.0
+        for each in self._declared():
             if each.state != "refused":
+                each.due = 0.0
                 each.become("unsent")
-        self._send_all()
+        self.ask_all()
 
-    # What it is told
-
-    def _send_all(self) -> None:
-        """Sends Hello; after its answer, all declarations. Stops when the connection takes no more."""
-        if self._closed or not self._broker.up:
-            return
-        if self._hello == "unsent":
-            host, started = identity.host_identity(), identity.start_time()
-            me = (self._participant, self._name, host, os.getpid(), started, "orc.pure", self._secret)
-            self._hello_request = self._broker.send(messages.Hello(*me))
-            self._hello = "sent" if self._hello_request else "unsent"
-            self._hello_until = time.monotonic() + _ANSWER_S
-        if self._hello != "confirmed":
-            return
-        unsent = [each for each in self._declared if each.state == "unsent"]
-        for asked in sorted(unsent, key=lambda each: not each.leaves):
-            try:
-                request = self._broker.send(asked.compose(), asked.request)
-            except Exception as error:  # it cannot be encoded; the others are sent
-                self.log("error", f"the broker cannot be told: {error}")
-                asked.become("refused", error if isinstance(error, Error) else Refused(f"{error}"))
-                continue
-            if request == 0:
-                return
-            asked.request = request if asked.leaves else 0
-            self._open[request] = (time.monotonic() + (_WITHDRAWAL_S if asked.leaves else _ANSWER_S), asked)
-            asked.told = True
-            asked.become("sent")
-        if self._uploads and time.monotonic() >= self._upload_at:
-            type, offset = self._uploads[0]
-            part = type.schema[offset : offset + wire.MAX_SCHEMA_PART]
-            self._upload_request = self._broker.send(messages.SchemaPart(type.hash, offset, part))
-            self._upload_at = time.monotonic() + _UPLOAD_AGAIN_S
-        for news in filter(None, [each.news() for each in self._declared]):
-            self._broker.send(news)
-
-    def _upload_answered(self, body: Any) -> None:
-        self._upload_request, self._upload_at = 0, 0.0
-        if not self._uploads:
-            return
-        type, offset = self._uploads.pop(0)
-        if isinstance(body, messages.Ack) and offset + wire.MAX_SCHEMA_PART < len(type.schema):
-            self._uploads.insert(0, (type, offset + wire.MAX_SCHEMA_PART))
-        elif isinstance(body, messages.Ack):
-            self._upload_pause_s = _UPLOAD_AGAIN_S
-        elif isinstance(body, messages.Error) and (body.code == _LIMIT or offset > 0):
-            self._uploads.append((type, 0))  # no room now, or it has forgotten the parts before
-            self._upload_at = time.monotonic() + self._upload_pause_s
-            self._upload_pause_s = min(2 * self._upload_pause_s, _MAX_UPLOAD_AGAIN_S)
-        elif isinstance(body, messages.Error):
-            self.log("warning", f"the broker does not take the schema of type {type.name}: {escaped(body.text)}")
+    def _declared(self) -> List[Declared]:
+        return [each for each in self.questions if isinstance(each, Declared)]
 
     def _send_heartbeat(self) -> None:
-        counters = [each.counters() for each in self._declared if not each.leaves]
+        counters = [each.counters() for each in self._declared() if not each.leaves]
         publications = [each for each in counters if hasattr(each, "publication")]
         subscriptions = [each for each in counters if hasattr(each, "subscription")]
         for at in range(0, max(len(publications), len(subscriptions), 1), _PER_HEARTBEAT):
             end = at + _PER_HEARTBEAT
             try:
-                part = messages.Heartbeat(publications[at:end], subscriptions[at:end])
-                self._last_heartbeat = self._broker.send(part)
+                self.send(messages.Heartbeat(publications[at:end], subscriptions[at:end]))
             except Exception as error:  # without a heartbeat the lease would end
                 self.log("error", f"counters cannot be told: {error}")
-                self._last_heartbeat = self._broker.send(messages.Heartbeat())
+                self.send(messages.Heartbeat())

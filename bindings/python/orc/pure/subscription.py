@@ -8,7 +8,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import time
-from typing import Any, Deque, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Deque, Dict, List, Optional, Tuple
 
 from .. import _errors as errors
 from .._bell import Bell
@@ -20,7 +20,7 @@ from .identity import Id, draw_id
 from .link import Allowance, Frame
 from .message import Message
 from .publication import IPC, TCP
-from .session import Declared, escaped, nap, wait_for
+from .session import Declared, escaped, wait_for
 
 _NAMES = {IPC: "ipc", TCP: "tcp"}
 _ATTEMPT_S = 1.0
@@ -33,12 +33,14 @@ _ATTEMPTS_AT_ONCE, _ATTEMPTS_PER_SECOND = 8, 2
 _FRAMES_AT_ONCE, _FRAMES_PER_SECOND = 200, 20  # that are no samples
 
 
-class _Arrived(NamedTuple):
-    publication: Id
-    joined: int  # sequence before the first sample of this publication for us
-    sequence: int
-    stamp_ns: int
-    frame: Frame
+class _Arrived:
+    """A sample in the queue."""
+
+    __slots__ = "publication", "sequence", "stamp_ns", "frame", "missed"
+
+    def __init__(self, publication: Id, sequence: int, stamp_ns: int, frame: Frame, missed: int) -> None:
+        self.publication, self.sequence, self.stamp_ns, self.frame = publication, sequence, stamp_ns, frame
+        self.missed = missed  # samples of the publication since the one before it in the queue, or the last returned
 
 
 class _Link:
@@ -47,7 +49,6 @@ class _Link:
     def __init__(self, owner: Subscription, publication: Id, endpoint: messages.Body) -> None:
         self.publication, self.endpoint = publication, endpoint
         self.welcome = False
-        self.newest = 0  # sequence of the publication at its welcome
         self._said = time.monotonic()
         self._owner = owner
         self._frames = Allowance(_FRAMES_AT_ONCE, _FRAMES_PER_SECOND)
@@ -65,7 +66,9 @@ class _Link:
 
     def tick(self, now: float) -> None:
         """Repeats the hello about once a second while nothing arrives, and leaves a publication that never answers."""
-        if now - self.connection.heard > _SILENCE_S:
+        if not self.welcome and now - self.connection.since > _ATTEMPT_S:
+            self.connection.end("no answer")
+        elif self.welcome and now - self.connection.heard > _SILENCE_S:
             self.connection.end("it is silent")
         elif now - max(self.connection.heard, self._said) >= _HELLO_EVERY_S:
             self.hello()
@@ -85,9 +88,9 @@ class _Link:
         kind = 0 if said is None or said[1:3] != (self.publication, self._owner.id) else said.kind
         if said is not None and kind == link.WELCOME:
             if not self.welcome:
-                self.welcome, self.newest = True, said.newest
+                self.welcome = True
                 self.connection.largest = link.MAX_PAYLOAD + link.HEADER.size
-                self._owner._welcomed(self)
+                self._owner._welcomed(self, said.newest)
         elif kind in (link.REFUSED, link.GOODBYE):
             self.connection.end("refused" if kind == link.REFUSED else "the publication ended")
         else:
@@ -103,7 +106,7 @@ class Subscription(Declared):
         self._depth, self._max_age_ms = self.options["queue"], self.options["max_age_ms"]
         # Shared with users' threads, under the lock of `changed`.
         self._queue: Deque[_Arrived] = collections.deque()
-        self._returned: Tuple[Optional[Id], int] = (None, 0)
+        self._skipped: Tuple[Optional[Id], int] = (None, 0)  # dropped, and none of the publication is in the queue
         self._info = LinkInfo(False, None, "no publisher")
         self._told = self._info.reason  # the reason for the broker
         self._mismatch = ""
@@ -116,9 +119,8 @@ class Subscription(Declared):
         self._secret = 0  # of this subscription at this publication
         self._attempts = Allowance(_ATTEMPTS_AT_ONCE, _ATTEMPTS_PER_SECOND)
         self._attempt = 0
-        self._failed = self._failed_coarsely = ""  # the last attempt, for the program and for the broker
-        self._last: Tuple[Optional[Id], int] = (None, 0)
-        self._joined: Tuple[Optional[Id], int] = (None, 0)
+        self._failed = ("", "")  # the last attempt, for the program and for the broker
+        self._last: Tuple[Optional[Id], int] = (None, 0)  # the newest sample here, or the one before the first
         self._news: Optional[messages.Body] = None  # the mismatch, for the publisher
         self._news_at = 0.0
 
@@ -126,51 +128,49 @@ class Subscription(Declared):
 
     def receive(self, seconds: Optional[float], codec: Optional[Typed[Any]]) -> Optional[Message[Any]]:
         """Returns the next sample that is young enough; None when there is none in time. Raises Closed."""
-        deadline = None if seconds is None else time.monotonic() + seconds
         taken: Optional[_Arrived] = None
-        before = (self._returned, self._missed)
         try:
             with self.changed:
-                while not self._drop_stale():
-                    if self.closed:
-                        raise errors.Closed()
-                    left = None if deadline is None else deadline - time.monotonic()
-                    if left is not None and left <= 0:
-                        self._bell.quieten(lambda: bool(self._queue) or self.closed)
-                        return None
-                    self.changed.wait(nap(left))
+                is_there = wait_for(self.changed, lambda: self._drop_stale() or self.closed, seconds)
                 if self.closed:
                     raise errors.Closed()
-                before, taken = (self._returned, self._missed), self._queue[0]
-                last = self._returned[1] if self._returned[0] == taken.publication else taken.joined
-                missed = max(0, taken.sequence - 1 - last)
+                if not is_there:
+                    self._bell.quieten(lambda: bool(self._queue) or self.closed)
+                    return None
+                taken = self._queue[0]
                 payload = memoryview(taken.frame)[link.HEADER.size :]
-                made: Message[Any] = Message.make(payload, taken.sequence, taken.stamp_ns, missed, codec)
-                self._returned, self._missed = (taken.publication, taken.sequence), self._missed + missed
+                made: Message[Any] = Message.make(payload, taken.sequence, taken.stamp_ns, taken.missed, codec)
                 self._queue.popleft()
+                self._missed += taken.missed
                 return made
-        except BaseException:
-            self._give_back(taken, before)
+        except BaseException:  # such as Ctrl-C: neither the sample nor the wake-up of another thread is lost
+            with self.changed:
+                if taken is not None and taken not in self._queue and not self.closed:
+                    self._queue.appendleft(taken)
+                    self._keep_depth()
+                    self._bell.ring()
+                self.changed.notify_all()
             raise
 
     def _drop_stale(self) -> bool:
-        """Returns whether one is left. `missed` of the next one counts the others, because they were not returned."""
+        """Returns whether one is left."""
         oldest_ns = time.time_ns() - self._max_age_ms * 1_000_000
         while self._max_age_ms > 0 and self._queue and self._queue[0].stamp_ns < oldest_ns:
-            self._queue.popleft()
+            self._skip()
             self._stale += 1
         return bool(self._queue)
 
-    def _give_back(self, taken: Optional[_Arrived], before: Tuple[Tuple[Optional[Id], int], int]) -> None:
-        """Puts a sample back after Ctrl-C. Neither it nor the wake-up of another waiting thread is lost."""
-        with self.changed:
-            if taken is not None and self._returned == (taken.publication, taken.sequence):
-                self._returned, self._missed = before
-                if not self._queue or (self._depth > 0 and self._queue[0] is not taken):
-                    self._queue.appendleft(taken)
-                self._bell.ring()
-            if self._queue:
-                self.changed.notify_all()
+    def _keep_depth(self) -> None:
+        while len(self._queue) > max(1, self._depth):
+            self._skip()
+
+    def _skip(self) -> None:
+        """Drops the oldest sample. It counts as missed in the next one of its publication."""
+        gone = self._queue.popleft()
+        if self._queue and self._queue[0].publication == gone.publication:
+            self._queue[0].missed += gone.missed + 1
+        else:
+            self._skipped = (gone.publication, gone.missed + 1)
 
     def wait_connected(self, seconds: Optional[float]) -> bool:
         with self.changed:
@@ -196,8 +196,8 @@ class Subscription(Declared):
     def close(self) -> None:
         """Wakes every waiting thread: they raise Closed."""
         with self.changed:
-            self.closed = True
             self._info = LinkInfo(False, None, "released")
+            self.closed = True
             self._queue.clear()
             self._bell.ring()
             self.changed.notify_all()
@@ -210,11 +210,11 @@ class Subscription(Declared):
             counted = (time.monotonic_ns(), self._received, self._bytes, self._missed, self._malformed, self._age_ns)
             return messages.SubscriptionCounters(self.id, *counted, used, self._told, self._stale)
 
-    def news(self) -> Optional[messages.Body]:
-        if self._news is None or time.monotonic() < self._news_at:
-            return None
-        news, self._news, self._news_at = self._news, None, time.monotonic() + _NEWS_S
-        return news
+    def declaration(self) -> messages.Body:
+        return messages.RequestTopic(self.topic, self.id, self._max_age_ms, self.type_reference())
+
+    def withdrawal(self) -> messages.Body:
+        return messages.ReleaseTopic(self.topic, self.id)
 
     def part(self) -> None:
         if self._link is not None:
@@ -222,13 +222,17 @@ class Subscription(Declared):
         self._link = self._publication = None
 
     def tick(self, now: float) -> None:
-        current = self._link
-        if current is not None and not current.welcome and now - current.connection.since > _ATTEMPT_S:
-            current.connection.end("no answer")
-        elif current is not None:
-            current.tick(now)
+        if self._news is not None and now >= self._news_at and self.session.tell(self._news):
+            self._news, self._news_at = None, now + _NEWS_S
+        if self._link is not None:
+            self._link.tick(now)
         elif self._publication is not None and not self.closed and not self._mismatch:
             self._connect()
+
+    def answered(self, body: Any) -> None:
+        if isinstance(body, messages.TopicState) and not self.leaves:
+            self.apply(body, pushed=False)
+        super().answered(body)
 
     def apply(self, state: messages.Body, pushed: bool) -> None:
         """Follows the state at the broker. Only an event ends a link: a broker that just started knows no topics."""
@@ -238,8 +242,7 @@ class Subscription(Declared):
         known, self._publication = self._publication, found
         is_new = found is not None and (known is None or found.publication != known.publication)
         if is_new:
-            self._attempt, self._secret = 0, draw_id().hi
-            self._failed = self._failed_coarsely = ""
+            self._attempt, self._secret, self._failed = 0, draw_id().hi, ("", "")
         had, mismatch = self._mismatch, "" if found is None else self._compare(found)
         with self.changed:
             self._mismatch = mismatch
@@ -259,7 +262,7 @@ class Subscription(Declared):
 
     def _compare(self, found: messages.Body) -> str:
         """Returns why the type of a publication is another one than is expected. Empty: it is not."""
-        published, expected = found.type, self.type if self.options["checks"] else None
+        published, expected = found.type, self.type if self.options["type_check"] == "on" else None
         if not expected or published is None or published.hash in (0, expected.hash):
             return ""
         there = escaped(published.name) or "an unnamed type"
@@ -270,16 +273,6 @@ class Subscription(Declared):
             f"{expected.hash:016x}. orc.pure compares nothing else: take the same definition at both ends, or "
             'type_check="off"'
         )
-
-    def compose(self) -> messages.Body:
-        if self.leaves:
-            return messages.ReleaseTopic(self.topic, self.id)
-        return messages.RequestTopic(self.topic, self.id, self._max_age_ms, self.type_reference())
-
-    def confirmed(self, body: Any) -> None:
-        if not self.leaves:
-            self.apply(body, pushed=False)
-        super().confirmed(body)
 
     def _hello_of(self, publication: Id) -> Tuple[int, int, int]:
         """Returns depth, the newest sequence that is here, and the secret."""
@@ -302,7 +295,7 @@ class Subscription(Declared):
         for _ in candidates:
             assert found is not None
             endpoint = candidates[self._attempt % len(candidates)]
-            local, broker = endpoint.transport == IPC, self.session.offered_for
+            local, broker = endpoint.transport == IPC, self.session.endpoint
             missing = endpoints.obstacle(endpoint.address, local, found.publication.hi, broker)
             try:
                 if not missing and self._attempts.take():
@@ -317,20 +310,19 @@ class Subscription(Declared):
         """An attempt ended. The broker shows its reason to anyone, so it hears no address and no cause."""
         self._attempt += 1
         name = _NAMES[endpoint.transport]
-        self._failed = f"{name} {endpoints.shown_address(endpoint.address)}: {what}"
-        self._failed_coarsely = f"{name}: not reachable"
-        self._disconnected(self._failed, self._failed_coarsely)
+        self._failed = (f"{name} {endpoints.shown_address(endpoint.address)}: {what}", f"{name}: not reachable")
+        self._disconnected(*self._failed)
 
-    def _welcomed(self, current: _Link) -> None:
+    def _welcomed(self, current: _Link, newest: int) -> None:
         if current is not self._link:
             return
-        if self._joined[0] != current.publication:
-            self._joined = (current.publication, max(0, current.newest - 1))
+        if self._last[0] != current.publication:
+            self._last = (current.publication, max(0, newest - 1))
         used = _NAMES[current.endpoint.transport]
         answered = f"{used}: the publication answered; inproc, shm, multicast: not in orc.pure"
         with self.changed:
-            self._info = LinkInfo(True, used, "; ".join(filter(None, [self._failed, answered])))
-            self._told = "; ".join(filter(None, [self._failed_coarsely, answered]))
+            reason, self._told = ("; ".join(filter(None, [each, answered])) for each in self._failed)
+            self._info = LinkInfo(True, used, reason)
             self.changed.notify_all()
 
     def _ended(self, its: _Link, why: str) -> None:
@@ -340,7 +332,7 @@ class Subscription(Declared):
         if not its.welcome:
             self._note(its.endpoint, why)
             return
-        self._attempt, self._failed, self._failed_coarsely = 0, "", ""
+        self._attempt, self._failed = 0, ("", "")
         self._disconnected(why)
         if time.monotonic() - its.connection.since > _YOUNG_S:
             self.reactor.post(lambda: self.tick(time.monotonic()))
@@ -360,9 +352,10 @@ class Subscription(Declared):
                 self._info, self._told = LinkInfo(False, None, why), told or why
 
     def _arrived(self, its: Any, sequence: int, stamp_ns: int, frame: Frame) -> None:
-        is_former = its is not self._link and self._info.connected
-        if is_former or (self._last[0] == its.publication and sequence <= self._last[1]):
+        is_known = self._last[0] == its.publication
+        if (its is not self._link and self._info.connected) or (is_known and sequence <= self._last[1]):
             return
+        missed = sequence - 1 - self._last[1] if is_known else 0
         self._last = (its.publication, sequence)
         with self.changed:
             if self.closed:
@@ -370,8 +363,10 @@ class Subscription(Declared):
             self._received += 1
             self._bytes += len(frame) - link.HEADER.size
             self._age_ns = max(-(2**63), min(time.time_ns() - stamp_ns, 2**63 - 1))  # for any stamp
-            while self._queue and len(self._queue) >= max(1, self._depth):
-                self._queue.popleft()
-            self._queue.append(_Arrived(its.publication, self._joined[1], sequence, stamp_ns, frame))
+            if self._skipped[0] == its.publication:
+                missed += self._skipped[1]
+            self._skipped = (None, 0)
+            self._queue.append(_Arrived(its.publication, sequence, stamp_ns, frame, missed))
+            self._keep_depth()
             self._bell.ring()
             self.changed.notify_all()  # also wakes threads that wait for the link
