@@ -104,12 +104,18 @@ class Generated:
             return {"value": node.Value()}
         return {"value": node.Value(), "children": [self._node(node.Children(i)) for i in range(node.ChildrenLength())]}
 
+    def _corner(self, box: Any, index: int) -> Any:
+        try:
+            return box.Corners(index)  # of flatc since 23
+        except TypeError:
+            return box.Corners(self.named("Point").Point(), index)
+
     def _box(self, box: Any) -> Values:
         point = self.named("Point").Point
         return {
             "low": self._point(box.Low(point())), "flag": bool(box.Flag()), "mode": self._json("Mode", box.Mode()),
             "i8": box.I8(), "u16": box.U16(), "i64": box.I64(), "ids": box.Ids(),
-            "corners": [self._point(box.Corners(point(), i)) for i in range(2)],
+            "corners": [self._point(self._corner(box, i)) for i in range(2)],
             "modes": [self._json("Mode", each) for each in box.Modes()],
         }  # fmt: skip
 

@@ -18,7 +18,7 @@ import builtins, io, os, select, _socket
 for module, names in (
     (_socket, "AF_UNIX socketpair SO_PEERCRED CMSG_LEN"),
     (select, "epoll poll kqueue"),
-    (os, "fork pipe2 getuid geteuid getgid getegid chown sched_setscheduler sched_setaffinity sysconf"),
+    (os, "fork pipe2 getuid geteuid getgid getegid chown sched_setscheduler sched_setaffinity"),
 ):
     for name in names.split():
         if hasattr(module, name):
@@ -34,8 +34,9 @@ def guarded(real):
 builtins.open = io.open = guarded(open)
 for name in ("open", "listdir", "scandir", "stat", "lstat", "readlink", "access"):
     setattr(os, name, guarded(getattr(os, name)))
-import socket
+import asyncio, socket
 assert not hasattr(socket, "AF_UNIX")
+del os.sysconf  # asyncio of Python 3.13 has asked, as it would on POSIX
 import orc
 assert orc.backend == "pure"
 """
