@@ -27,8 +27,8 @@ void check(const orc::result& done) {
 class writer {
  public:
   writer(node& n, const std::string& topic, const settings& s) {
-    check(n.participant.register_topic(topic, {.transports = n.transports, .expected_size = s.size}));
-    out_ = n.participant.publisher(topic);
+    out_ = n.participant.register_topic(topic, {.transports = n.transports, .expected_size = s.size});
+    check(out_.result());
   }
   void send(bytes sample) { check(out_.send(sample.data(), sample.size())); }
 
@@ -44,8 +44,8 @@ class reader {
       wish.conflate = 0;
       wish.depth = s.queue;
     }
-    check(n.participant.request_topic(topic, wish));
-    in_ = n.participant.subscriber(topic);
+    in_ = n.participant.request_topic(topic, wish);
+    check(in_.result());
   }
   bool receive(int timeout_ms, const use_function& use) {
     const orc::message sample = in_.recv(timeout_ms);

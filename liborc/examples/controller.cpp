@@ -73,12 +73,9 @@ int main() {
 
   // keep_last: a robot that joins later must not carry out an old command.
   // max_age_ms: a receive drops a state that is too old, however it arrived.
-  if (!worked("robot/command", participant.register_topic("robot/command", {.keep_last = false})) ||
-      !worked("robot/state", participant.request_topic("robot/state", {.max_age_ms = oldest_state_ms}))) {
-    return EXIT_FAILURE;
-  }
-  orc::publisher command = participant.publisher("robot/command");
-  orc::subscriber state = participant.subscriber("robot/state");
+  orc::publisher command = participant.register_topic("robot/command", {.keep_last = false});
+  orc::subscriber state = participant.request_topic("robot/state", {.max_age_ms = oldest_state_ms});
+  if (!worked("robot/command", command.result()) || !worked("robot/state", state.result())) return EXIT_FAILURE;
 
   position_hold hold;
   timespec next = now();

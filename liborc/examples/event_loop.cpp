@@ -46,12 +46,9 @@ int main() {
   orc::participant_options options;
   options.name = "monitor";
   orc::participant participant(options);
-  const orc::result requested = participant.request_topic("robot/state");
-  if (!requested) {
-    std::fprintf(stderr, "robot/state: %s\n", requested.error().message().c_str());
-    if (requested.code() != orc::errc::no_broker) return EXIT_FAILURE;  // takes effect when a broker answers
-  }
-  orc::subscriber state = participant.subscriber("robot/state");
+  orc::subscriber state = participant.request_topic("robot/state");
+  if (!state.result()) std::fprintf(stderr, "robot/state: %s\n", state.error().message().c_str());
+  if (!state) return EXIT_FAILURE;  // without a broker it is true: the request takes effect when one answers
 
   const int epoll = epoll_create1(EPOLL_CLOEXEC);
   // The subscription's descriptor is for waiting only: it is never read, written or closed here.

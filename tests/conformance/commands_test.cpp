@@ -37,13 +37,13 @@ TEMPLATE_TEST_CASE("keep_last = false: one that joins late gets only what is sen
   REQUIRE(sender.register_topic("command", without_last<TestType>()));
   auto publisher = sender.publisher("command");
   orc::participant first(address_broker.options());
-  REQUIRE(first.request_topic("command", wanted<TestType>()));
+  REQUIRE(first.request_topic("command", wanted<TestType>()).result());
   REQUIRE(wait_until([&] { return publisher.readers() == 1; }));
   REQUIRE(send_value(publisher, 1));
   CHECK(value_of(first.recv_msg("command", patience_ms)) == 1);
   for (const int conflate : {1, 0}) {
     orc::participant late(address_broker.options());
-    REQUIRE(late.request_topic("command", wanted<TestType>(conflate, conflate == 0 ? 16 : 0)));
+    REQUIRE(late.request_topic("command", wanted<TestType>(conflate, conflate == 0 ? 16 : 0)).result());
     REQUIRE(wait_until([&] { return publisher.readers() == 2; }));
     CHECK(!late.recv_msg("command", 50));
     REQUIRE(send_value(publisher, 7));
@@ -63,7 +63,7 @@ TEMPLATE_TEST_CASE("keep_last = false: samples sent before anybody listened are 
   auto publisher = sender.publisher("command");
   for (std::uint64_t value = 1; value <= 5; ++value) REQUIRE(send_value(publisher, value));
   orc::participant late(address_broker.options());
-  REQUIRE(late.request_topic("command", wanted<TestType>()));
+  REQUIRE(late.request_topic("command", wanted<TestType>()).result());
   REQUIRE(wait_until([&] { return publisher.readers() == 1; }));
   CHECK(!late.recv_msg("command", 50));
   REQUIRE(send_value(publisher, 6));
@@ -80,7 +80,7 @@ TEMPLATE_TEST_CASE("keep_last = false: a connected reader that lags gets the new
   REQUIRE(sender.register_topic("command", without_last<TestType>()));
   auto publisher = sender.publisher("command");
   orc::participant receiver(address_broker.options());
-  REQUIRE(receiver.request_topic("command", wanted<TestType>()));
+  REQUIRE(receiver.request_topic("command", wanted<TestType>()).result());
   REQUIRE(wait_until([&] { return publisher.readers() == 1; }));
   // Far more than any transport holds.
   bytes large = patterned(100'000);
@@ -108,7 +108,7 @@ TEMPLATE_TEST_CASE("max_age_ms: an old last sample is dropped and counted, the n
   grow_older_by(300);
   for (const int conflate : {1, 0}) {
     orc::participant late(address_broker.options());
-    REQUIRE(late.request_topic("command", not_older_than<TestType>(250, conflate)));
+    REQUIRE(late.request_topic("command", not_older_than<TestType>(250, conflate)).result());
     auto subscriber = late.subscriber("command");
     CHECK(wait_until([&] { return !subscriber.recv(0) && subscriber.link().stale == 1; }));
     CHECK(subscriber.recv(0).status() == orc::errc::nothing_new);
@@ -128,7 +128,7 @@ TEMPLATE_TEST_CASE("max_age_ms: what waited in the queue is as old as when it wa
   REQUIRE(sender.register_topic("command", offered<TestType>()));
   auto publisher = sender.publisher("command");
   orc::participant receiver(address_broker.options());
-  REQUIRE(receiver.request_topic("command", not_older_than<TestType>(500, 0)));
+  REQUIRE(receiver.request_topic("command", not_older_than<TestType>(500, 0)).result());
   auto subscriber = receiver.subscriber("command");
   REQUIRE(wait_until([&] { return publisher.readers() == 1; }));
   for (std::uint64_t value = 1; value <= 5; ++value) REQUIRE(send_value(publisher, value));

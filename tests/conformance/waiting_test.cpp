@@ -74,7 +74,7 @@ TEMPLATE_TEST_CASE("waiting: a waiting receive wakes for a sample, also with the
 TEMPLATE_TEST_CASE("waiting: wake-ups are never lost in a ping-pong", "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   linked<TestType> there;
   REQUIRE(there.receiver.register_topic("back", offered<TestType>()));
-  REQUIRE(there.sender.request_topic("back", wanted<TestType>()));
+  REQUIRE(there.sender.request_topic("back", wanted<TestType>()).result());
   const std::uint64_t last = rounds(5000, 100'000);
   std::thread echo([&] {
     auto back = there.receiver.publisher("back");
@@ -247,7 +247,7 @@ TEMPLATE_TEST_CASE("waiting: signals do not end or shorten a wait", "[conformanc
     CHECK(seen == rounds(1000, 20'000));
     // Set-up calls, too.
     CHECK(l.sender.register_topic("during/storm", offered<TestType>()));
-    CHECK(l.receiver.request_topic("during/storm", wanted<TestType>()));
+    CHECK(l.receiver.request_topic("during/storm", wanted<TestType>()).result());
     stop = true;
     storm.join();
   }

@@ -26,7 +26,7 @@ constexpr std::uint64_t mib = 1024 * 1024;
 
 struct scene {
   scene() {
-    REQUIRE(participant.request_topic(topic, {.transports = {orc::transport::shm}}));
+    REQUIRE(participant.request_topic(topic, {.transports = {orc::transport::shm}}).result());
     REQUIRE(hostile.await_hello());
   }
   broker_process address_broker;

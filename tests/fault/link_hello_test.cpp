@@ -70,7 +70,7 @@ TEST_CASE("link hello: a subscription has one secret for a publication, and anot
   broker_process address_broker;
   fake_publication fake(address_broker, "t");
   orc::participant receiver(address_broker.options());
-  REQUIRE(receiver.request_topic("t", {.transports = {orc::transport::ipc}}));
+  REQUIRE(receiver.request_topic("t", {.transports = {orc::transport::ipc}}).result());
   const auto first = fake.await_hello();
   REQUIRE(first);
   CHECK(first->secret != 0);

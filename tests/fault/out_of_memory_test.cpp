@@ -62,7 +62,7 @@ TEST_CASE("out of memory: the broker refuses what it has no memory for, and goes
     REQUIRE(broker.running());
     // What is repeated succeeds in the end.
     orc::participant late({.broker = endpoint, .name = "late", .broker_timeout_ms = patience_ms});
-    if (every > 100) CHECK(wait_until([&] { return static_cast<bool>(late.register_topic("late")); }));
+    if (every > 100) CHECK(wait_until([&] { return static_cast<bool>(late.register_topic("late").result()); }));
     CHECK(broker.running());
   }
 }

@@ -123,7 +123,7 @@ TEST_CASE("A3: a topic unregistered while the broker is silent is free when it i
   address_broker.process().thaw();
   orc::participant next(address_broker.options("next"));
   orc::result taken;
-  CHECK(wait_until([&] { return static_cast<bool>(taken = next.register_topic("name")); }));
+  CHECK(wait_until([&] { return static_cast<bool>(taken = next.register_topic("name").result()); }));
 }
 
 TEST_CASE("A3: a topic that is unregistered and registered anew while the broker is silent is there in the end",
@@ -134,7 +134,7 @@ TEST_CASE("A3: a topic that is unregistered and registered anew while the broker
   options.log = log.writer();
   options.broker_timeout_ms = 0;
   orc::participant changer(options);
-  REQUIRE(wait_until([&] { return static_cast<bool>(changer.register_topic("name")); }));
+  REQUIRE(wait_until([&] { return static_cast<bool>(changer.register_topic("name").result()); }));
   address_broker.process().freeze();
   REQUIRE(wait_until([&] { return log.count("does not answer any more") != 0; }));
   for (int n = 0; n < 20; ++n) {
@@ -142,11 +142,11 @@ TEST_CASE("A3: a topic that is unregistered and registered anew while the broker
     (void)changer.register_topic("name");
   }
   address_broker.process().thaw();
-  REQUIRE(wait_until([&] { return static_cast<bool>(changer.register_topic("name")); }));
+  REQUIRE(wait_until([&] { return static_cast<bool>(changer.register_topic("name").result()); }));
   orc::participant receiver(address_broker.options("receiver"));
   orc::request_options wanted;
   wanted.connected_within_ms = patience_ms;
-  REQUIRE(receiver.request_topic("name", wanted));
+  REQUIRE(receiver.request_topic("name", wanted).result());
   REQUIRE(changer.send_msg("name", "x", 1));
   CHECK(receiver.recv_msg("name", patience_ms));
 }
@@ -158,7 +158,7 @@ TEST_CASE("A4: a publication that cannot be opened is tried again with pauses, a
   options.log = log.writer();
   options.broker_timeout_ms = 0;
   orc::participant participant(options);
-  REQUIRE(participant.register_topic("t").code() == orc::errc::no_broker);
+  REQUIRE(participant.register_topic("t").result().code() == orc::errc::no_broker);
   // A file where the participant's directory is to be.
   const std::string obstacle = address_broker.directory().file(std::to_string(::geteuid()));
   fclose(fopen(obstacle.c_str(), "w"));
@@ -186,15 +186,15 @@ TEST_CASE("A5: a refused Hello is reported at once in the broker's words, and th
   log_lines log;
   orc::participant participant({.broker = endpoint, .broker_timeout_ms = patience_ms, .log = log.writer()});
   const auto start = steady::now();
-  const auto refused = participant.register_topic("t");
+  const auto refused = participant.register_topic("t").result();
   CHECK(refused.code() == orc::errc::refused);
   CHECK_THAT(refused.error().message(), contains("1000 participants are registered"));
-  CHECK(participant.request_topic("u").code() == orc::errc::refused);
+  CHECK(participant.request_topic("u").result().code() == orc::errc::refused);
   CHECK(ms_since(start) < patience_ms / 2);
   CHECK(wait_until([&] { return hellos >= 3; }));
   CHECK(log.count("1000 participants are registered") == 1);
   full = false;
-  CHECK(wait_until([&] { return static_cast<bool>(participant.register_topic("t")); }));
+  CHECK(wait_until([&] { return static_cast<bool>(participant.register_topic("t").result()); }));
   CHECK(participant.request_topic("u"));
 }
 

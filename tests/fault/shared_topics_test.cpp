@@ -31,7 +31,7 @@ class judge {
       : participant_(address_broker.options("judge")) {
     auto options = how;
     options.transports = to_transports(transport);
-    const auto asked = participant_.request_topic("stop", options);
+    const auto asked = participant_.request_topic("stop", options).result();
     if (!asked) throw std::runtime_error(asked.error().message());
     subscriber_ = participant_.subscriber("stop");
     thread_ = std::thread([this] { run(); });
@@ -178,7 +178,7 @@ TEST_CASE("shared topics: a late joiner gets the last of each, also of a publish
     orc::participant reader(address_broker.options("reader"));
     auto options = newest_of_each();
     options.transports = to_transports(transport);
-    REQUIRE(reader.request_topic("stop", options));
+    REQUIRE(reader.request_topic("stop", options).result());
     std::set<std::uint64_t> seen;
     const auto take = [&] {
       const auto got = reader.recv_msg("stop", 10);
@@ -192,7 +192,7 @@ TEST_CASE("shared topics: a late joiner gets the last of each, also of a publish
     const auto left = [&] { return reader.subscriber("stop").publishers().size(); };
     REQUIRE(wait_until([&] { return left() == publishers / 2; }));
     orc::participant late(address_broker.options("late"));
-    REQUIRE(late.request_topic("stop", options));
+    REQUIRE(late.request_topic("stop", options).result());
     std::set<std::uint64_t> last;
     REQUIRE(wait_until([&] {
       const auto got = late.recv_msg("stop", 10);
@@ -235,14 +235,14 @@ TEST_CASE("shared topics: shared and exclusive registration refuse each other", 
   orc::topic_options shared;
   shared.shared = true;
   REQUIRE(first.register_topic("stop", shared));
-  auto refused = second.register_topic("stop");
+  auto refused = second.register_topic("stop").result();
   CHECK(refused.code() == orc::errc::name_taken);
   INFO(refused.error().message());
   CHECK(refused.error().message().find("is shared") != std::string::npos);
   CHECK(refused.error().message().find("first") != std::string::npos);
   REQUIRE(second.register_topic("stop", shared));
   REQUIRE(first.register_topic("arm"));
-  refused = second.register_topic("arm", shared);
+  refused = second.register_topic("arm", shared).result();
   CHECK(refused.code() == orc::errc::name_taken);
   CHECK(refused.error().message().find("first") != std::string::npos);
   // A dead publisher is no obstacle, neither one that shared nor one that did not.
@@ -266,7 +266,7 @@ TEST_CASE("shared topics: more publishers than there is room for are refused, an
   std::size_t accepted = 0;
   for (std::size_t n = 0; n < 70; ++n) {
     crowd.push_back(std::make_unique<orc::participant>(address_broker.options("crowd" + std::to_string(n))));
-    const auto done = crowd.back()->register_topic("stop", shared);
+    const auto done = crowd.back()->register_topic("stop", shared).result();
     if (done)
       ++accepted;
     else
@@ -274,7 +274,7 @@ TEST_CASE("shared topics: more publishers than there is room for are refused, an
   }
   CHECK(accepted == room);
   orc::participant reader(address_broker.options("reader"));
-  REQUIRE(reader.request_topic("stop", newest_of_each()));
+  REQUIRE(reader.request_topic("stop", newest_of_each()).result());
   auto sub = reader.subscriber("stop");
   const auto linked = [&] {
     const auto known = sub.publishers();

@@ -26,7 +26,7 @@ std::int64_t longest_send_ms(const orc::topic_options& offer, std::size_t size) 
   REQUIRE(publisher.send(sample.data(), sample.size()));
   orc::participant receiver(address_broker.options("receiver"));
   const orc::request_options wish{.connected_within_ms = patience_ms, .transports = {orc::transport::shm}};
-  REQUIRE(receiver.request_topic("t", wish));
+  REQUIRE(receiver.request_topic("t", wish).result());
   auto subscriber = receiver.subscriber("t");
   REQUIRE(subscriber.recv(patience_ms));
 
@@ -36,7 +36,7 @@ std::int64_t longest_send_ms(const orc::topic_options& offer, std::size_t size) 
   std::thread joins([&] {
     for (auto& each : others) {
       each.emplace(address_broker.options("other"));
-      if (each->request_topic("t", wish)) ++count;
+      if (each->request_topic("t", wish).result()) ++count;
     }
     joined = true;
   });

@@ -79,7 +79,7 @@ TEST_CASE("directory: topics, one topic, participants, hosts and the broker", "[
   described.keep_last = false;
   REQUIRE(robot.register_topic("arm/position", described));
   REQUIRE(robot.register_topic("leg/position"));
-  REQUIRE(viewer.request_topic("arm/position", {.connected_within_ms = patience_ms, .max_age_ms = 50}));
+  REQUIRE(viewer.request_topic("arm/position", {.connected_within_ms = patience_ms, .max_age_ms = 50}).result());
   REQUIRE(robot.send_msg("arm/position", "12345678", 8));
 
   REQUIRE(directory.topics("**", topics));

@@ -112,6 +112,6 @@ TEST_CASE("A2: orc topic pub --no-keep-last is for those who are there, orc topi
   }));
   orc::request_options wanted;
   wanted.connected_within_ms = patience_ms;
-  REQUIRE(node.request_topic("word", wanted));
+  REQUIRE(node.request_topic("word", wanted).result());
   CHECK(!node.recv_msg("word", 100));
 }

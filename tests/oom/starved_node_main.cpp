@@ -68,7 +68,7 @@ void live(const std::string& broker, const std::vector<orc::transport>& over, st
     const std::string topic = "starved/" + std::to_string(round % 3);
     if (!sender.register_topic(topic, {.transports = set})) ++all.refused;
     const int conflate = round % 2;
-    if (receiver.request_topic(topic, {.conflate = conflate, .connected_within_ms = 300, .transports = set}))
+    if (receiver.request_topic(topic, {.conflate = conflate, .connected_within_ms = 300, .transports = set}).result())
       ++all.joined;
     else
       ++all.refused;

@@ -90,7 +90,7 @@ class reading {
     orc::participant participant(options);
     orc::request_options wanted{.transports = {orc::transport::shm}, .max_messages = most};
     if (which_ == 1) wanted.conflate = 0;
-    if (!participant.request_topic(topic, wanted)) ++report_.failed;
+    if (!participant.request_topic(topic, wanted).result()) ++report_.failed;
     auto subscriber = participant.subscriber(topic);
     const int fd = which_ == 2 ? subscriber.fd() : -1;
     for (;;) {

@@ -282,7 +282,7 @@ class node {
     options.transports = to_transports(transports);
     if (priority == "bulk") options.priority = orc::priority::bulk;
     if (priority == "control") options.priority = orc::priority::control;
-    return describe(participant_->register_topic(topic, options));
+    return describe(participant_->register_topic(topic, options).result());
   }
   std::string request(std::istringstream& words, const std::string& topic) {
     request_options options;
@@ -291,7 +291,7 @@ class node {
     words >> transports >> options.conflate >> options.depth >> options.connected_within_ms >> options.max_age_ms;
     if (options.conflate == 1) options.depth = 0;
     options.transports = to_transports(transports);
-    return describe(participant_->request_topic(topic, options));
+    return describe(participant_->request_topic(topic, options).result());
   }
   std::string send(std::istringstream& words, const std::string& topic) {
     std::uint64_t value = 0;

@@ -32,9 +32,11 @@ int main() {
   options.name = "controller";
   orc::participant b(options);
   /* Declare publishing topic */
-  if (!complain("register robot_control", b.register_topic("robot_control", {.keep_last = false}))) return EXIT_FAILURE;
+  if (!complain("register robot_control", b.register_topic("robot_control", {.keep_last = false}).result()))
+    return EXIT_FAILURE;
   /* Subscribe to a topic */
-  if (!complain("request robot_position", b.request_topic("robot_position", {.max_age_ms = oldest_position_ms})))
+  if (!complain("request robot_position",
+                b.request_topic("robot_position", {.max_age_ms = oldest_position_ms}).result()))
     return EXIT_FAILURE;
 
   orc::demo::report seen;

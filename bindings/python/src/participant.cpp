@@ -48,8 +48,8 @@ publisher_handle register_topic(participant& self, const std::string& topic, nb:
                         .keep_last = keep_last,
                         .priority = to_priority(priority),
                         .shared = shared};
-  const result outcome =
-      self.owner->call([topic, options](orc::participant& broker) { return broker.register_topic(topic, options); });
+  const result outcome = self.owner->call(
+      [topic, options](orc::participant& broker) { return broker.register_topic(topic, options).result(); });
   check(outcome, "the topic stays registered: Participant.publisher('" + topic + "') is its handle");
   return self.publisher(topic);
 }
@@ -79,8 +79,8 @@ subscriber_handle request_topic(participant& self, const std::string& topic, int
                                 .type_check = to_type_check(type_check),
                                 .newest_of = to_newest_of(newest_of)};
   const std::int64_t since = within_ms > 0 ? orc::monotonic_ns() : 0;
-  const result outcome =
-      self.owner->call([topic, options](orc::participant& broker) { return broker.request_topic(topic, options); });
+  const result outcome = self.owner->call(
+      [topic, options](orc::participant& broker) { return broker.request_topic(topic, options).result(); });
   if (!outcome && outcome.code() != errc::no_broker && outcome.code() != errc::type_mismatch) check(outcome);
   subscriber_handle made = handle_of(self, topic);
   if (!codec.is_none()) {

@@ -52,7 +52,7 @@ struct parameter_options;
 // thread per participant keeps the broker informed and the links up. After fork() the child must make its own
 // participant: calls on an inherited one return errc::forked, and destroying it is harmless.
 //
-// Every call that returns a `result` or a `message` may also return these codes:
+// Every call that returns a `result`, a handle or a `message` may also return these codes:
 // - forked: this process is a child of the one that made the participant;
 // - closed: the participant was moved from.
 //
@@ -78,12 +78,14 @@ class ORC_API participant {
   participant(participant&&) noexcept;
   participant& operator=(participant&&) noexcept;
 
-  // Declares that this participant publishes `topic` (ORC paper, III.A). Waits for the broker's answer, at most
-  // participant_options::broker_timeout_ms. Calling it again returns the topic's current status: a broker that returns
-  // may refuse a topic that was registered without one. Its sends still succeed then, and reach the linked subscribers.
+  // Declares that this participant publishes `topic` (ORC paper, III.A). Returns the topic's handle, which also has the
+  // result of this call. Waits for the broker's answer, at most participant_options::broker_timeout_ms. Calling it
+  // again returns the topic's current status: a broker that returns may refuse a topic that was registered without one.
+  // Its sends still succeed then, and reach the linked subscribers.
   // - no_broker: no broker answered. The topic stays registered and can be sent to; a broker that answers learns of it.
+  //   The handle is true.
   //
-  // After each of these the topic is not registered:
+  // After each of these the topic is not registered, and the handle is false:
   // - bad_name: `topic` is not a topic name, or is too long with the namespace;
   // - name_taken: a live publication of another participant holds the topic; the message names it;
   // - bad_argument: an option is out of range or contradicts another one, the broker rejects an endpoint, or the
@@ -93,11 +95,11 @@ class ORC_API participant {
   // - closed: another thread unregistered the topic meanwhile.
   //
   // Other options than the first time are a bad_argument too, and then nothing changes.
-  [[nodiscard]] result register_topic(std::string_view topic, const topic_options& options = {});
+  [[nodiscard]] orc::publisher register_topic(std::string_view topic, const topic_options& options = {});
 
-  // Asks for the samples of `topic`, which need not be registered yet. The link comes up when both ends exist. Waits
-  // for the broker's answer, at most broker_timeout_ms, and then for the link, at most
-  // request_options::connected_within_ms.
+  // Asks for the samples of `topic`, which need not be registered yet. Returns the topic's handle, which also has the
+  // result of this call. The link comes up when both ends exist. Waits for the broker's answer, at most
+  // broker_timeout_ms, and then for the link, at most request_options::connected_within_ms.
   // - no_broker: no broker answered. The request stays.
   // - timed_out: no link came up within connected_within_ms. The request stays; the message says why there is no link.
   // - type_mismatch: the topic's publication has another type than request_options::type. The message names both types
@@ -105,13 +107,14 @@ class ORC_API participant {
   //
   // With connected_within_ms = 0 it also waits until the types are compared, at most 500 ms, if the topic is published.
   //
-  // After each of these the topic is not requested: bad_name, bad_argument, refused and closed as above; without a
-  // broker ("none") also no_permission, no_descriptors, no_memory and system_error, when the group cannot be joined.
-  // Other options than the first time are a bad_argument too, and then nothing changes.
-  [[nodiscard]] result request_topic(std::string_view topic, const request_options& options = {});
+  // The handle is true after these three. It is false after the others, and the topic is not requested: bad_name,
+  // bad_argument, refused and closed as above; without a broker ("none") also no_permission, no_descriptors, no_memory
+  // and system_error, when the group cannot be joined. Other options than the first time are a bad_argument too, and
+  // then nothing changes.
+  [[nodiscard]] orc::subscriber request_topic(std::string_view topic, const request_options& options = {});
 
   // The same as register_topic, for samples of the C++ type T: include orc/typed.h. Sets options.type to the type's
-  // description. The handle that it returns has the result. Without a description of T it does not compile.
+  // description. Without a description of T it does not compile.
   template <class T>
   [[nodiscard]] typed_publisher<T> register_topic(std::string_view topic, topic_options options = {});
   // The same for request_topic.

@@ -47,8 +47,8 @@ class ORC_API subscriber {
  public:
   // A false handle, for which recv returns not_requested.
   subscriber() noexcept;
-  // For ORC itself: participant::subscriber makes handles.
-  explicit subscriber(std::shared_ptr<detail::subscription> subscription) noexcept;
+  // For ORC itself: participant::request_topic and participant::subscriber make handles.
+  subscriber(std::shared_ptr<detail::subscription> subscription, orc::result requested) noexcept;
   // The topic stays requested when its handles are gone.
   ~subscriber();
   subscriber(const subscriber&) noexcept;
@@ -56,8 +56,13 @@ class ORC_API subscriber {
   subscriber& operator=(const subscriber&) noexcept;
   subscriber& operator=(subscriber&&) noexcept;
 
-  // True for the handle of a topic, also after the topic was released.
+  // True when the topic is requested. That is also so when result() is no_broker, timed_out or type_mismatch: the link
+  // comes up when the reason is gone. Stays true after the topic was released.
   explicit operator bool() const noexcept { return subscription_ != nullptr; }
+  // What participant::request_topic found.
+  [[nodiscard]] const orc::result& result() const noexcept { return requested_; }
+  // Same as result().error().
+  [[nodiscard]] const orc::error& error() const noexcept { return requested_.error(); }
 
   // Returns the newest sample that was not returned yet; with conflate = 0, the next one in order. Waits for it at most
   // timeout_ms milliseconds; 0 polls, -1 waits for ever. Signals do not end the wait. Never returns an older sample
@@ -92,12 +97,12 @@ class ORC_API subscriber {
   // type_mismatch (the publication has another type; the message says how it differs), bad_argument (timeout_ms below
   // -1), closed, forked or not_requested on failure. On an open multicast channel, any sender of which may have another
   // type, it returns type_mismatch only after timeout_ms, in place of timed_out.
-  [[nodiscard]] result wait_connected(int timeout_ms) noexcept;
+  [[nodiscard]] orc::result wait_connected(int timeout_ms) noexcept;
   // Returns type_mismatch while the broker names a publication with another type; the message says how it differs.
   // Returns ok otherwise: senders on an open multicast channel do not count. Never waits. A caller that waits in slices
   // uses it to tell a mismatch that ends the wait from one that does not. Returns closed, forked or not_requested on
   // failure.
-  [[nodiscard]] result check_type() const noexcept;
+  [[nodiscard]] orc::result check_type() const noexcept;
   // Returns the link as it is now. Never waits; may allocate. Not connected after fork() and for a false handle.
   [[nodiscard]] link_info link() const;
 
@@ -110,6 +115,7 @@ class ORC_API subscriber {
 
  private:
   std::shared_ptr<detail::subscription> subscription_;
+  orc::result requested_ = errc::not_requested;  // a copy of it copies no text
 };
 
 }  // namespace orc

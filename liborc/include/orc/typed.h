@@ -56,10 +56,9 @@ typed_publisher<T> participant::register_topic(std::string_view topic, topic_opt
   static_assert(typed<T>,
                 "orc/typed.h: T has no description. Give a struct ORC_DESCRIBE in its own namespace, include "
                 "orc/typed/lcm.h, flatbuffers.h or protobuf.h for a generated type, or specialise orc::type_traits");
-  if (result typed = detail::set_type<T>(options); !typed) return {{}, std::move(typed)};
-  result registered = register_topic(topic, std::as_const(options));
-  const bool stays = registered || registered.code() == errc::no_broker;
-  return {stays ? publisher(topic) : orc::publisher(), std::move(registered)};
+  if (result typed = detail::set_type<T>(options); !typed)
+    return typed_publisher<T>(orc::publisher(nullptr, std::move(typed)));
+  return typed_publisher<T>(register_topic(topic, std::as_const(options)));
 }
 
 template <class T>
@@ -67,11 +66,9 @@ typed_subscriber<T> participant::request_topic(std::string_view topic, request_o
   static_assert(typed<T>,
                 "orc/typed.h: T has no description. Give a struct ORC_DESCRIBE in its own namespace, include "
                 "orc/typed/lcm.h, flatbuffers.h or protobuf.h for a generated type, or specialise orc::type_traits");
-  if (result typed = detail::set_type<T>(options); !typed) return {{}, std::move(typed)};
-  result requested = request_topic(topic, std::as_const(options));
-  const bool stays = requested || requested.code() == errc::no_broker || requested.code() == errc::timed_out ||
-                     requested.code() == errc::type_mismatch;
-  return {stays ? subscriber(topic) : orc::subscriber(), std::move(requested)};
+  if (result typed = detail::set_type<T>(options); !typed)
+    return typed_subscriber<T>(orc::subscriber(nullptr, std::move(typed)));
+  return typed_subscriber<T>(request_topic(topic, std::as_const(options)));
 }
 
 }  // namespace orc

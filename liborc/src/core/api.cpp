@@ -22,6 +22,13 @@ using detail::interceptor;
   return std::make_unique<detail::participant>(std::move(options));
 }
 
+// closed: another thread withdrew the topic meanwhile.
+template <class Handle, class End>
+[[nodiscard]] Handle handle(std::shared_ptr<End> end, result done) {
+  if (!end && done) done = errc::closed;
+  return {std::move(end), std::move(done)};
+}
+
 }  // namespace
 
 // ---- participant ----
@@ -46,22 +53,29 @@ participant::~participant() {
   if (interceptor* const instead = interceptor::current()) instead->end(std::move(participant_));
 }
 
-result participant::register_topic(std::string_view topic, const topic_options& options) try {
-  if (!participant_) return errc::closed;
+publisher participant::register_topic(std::string_view topic, const topic_options& options) try {
+  if (!participant_) return {nullptr, errc::closed};
   const std::string name = resolve(topic);
-  if (interceptor* const instead = interceptor::current()) return instead->register_topic(*participant_, name, options);
-  return participant_->register_topic(name, options);
+  interceptor* const instead = interceptor::current();
+  result done = instead != nullptr ? instead->register_topic(*participant_, name, options)
+                                   : participant_->register_topic(name, options);
+  const bool stays = done || done.code() == errc::no_broker;
+  return handle<orc::publisher>(stays ? participant_->publication_of(name) : nullptr, std::move(done));
 } catch (const std::bad_alloc&) {
-  return errc::no_memory;
+  return {nullptr, errc::no_memory};
 }
 
-result participant::request_topic(std::string_view topic, const request_options& options) try {
-  if (!participant_) return errc::closed;
+subscriber participant::request_topic(std::string_view topic, const request_options& options) try {
+  if (!participant_) return {nullptr, errc::closed};
   const std::string name = resolve(topic);
-  if (interceptor* const instead = interceptor::current()) return instead->request_topic(*participant_, name, options);
-  return participant_->request_topic(name, options);
+  interceptor* const instead = interceptor::current();
+  result done = instead != nullptr ? instead->request_topic(*participant_, name, options)
+                                   : participant_->request_topic(name, options);
+  const bool stays =
+      done || done.code() == errc::no_broker || done.code() == errc::timed_out || done.code() == errc::type_mismatch;
+  return handle<orc::subscriber>(stays ? participant_->subscription_of(name) : nullptr, std::move(done));
 } catch (const std::bad_alloc&) {
-  return errc::no_memory;
+  return {nullptr, errc::no_memory};
 }
 
 result participant::send_msg(std::string_view topic, const void* data, std::size_t size) noexcept {
@@ -82,15 +96,17 @@ message participant::recv_next(std::string_view topic, int timeout_ms) noexcept 
 loan participant::loan(std::string_view topic, std::size_t size) noexcept { return publisher(topic).loan(size); }
 
 publisher participant::publisher(std::string_view topic) noexcept {
-  if (usable() != errc::ok) return {};
+  if (usable() != errc::ok) return {nullptr, usable()};
   wire::name_space::room room;
-  return orc::publisher(participant_->publication_of(names().resolve(topic, room)));
+  auto found = participant_->publication_of(names().resolve(topic, room));
+  return found ? orc::publisher(std::move(found), errc::ok) : orc::publisher();
 }
 
 subscriber participant::subscriber(std::string_view topic) noexcept {
-  if (usable() != errc::ok) return {};
+  if (usable() != errc::ok) return {nullptr, usable()};
   wire::name_space::room room;
-  return orc::subscriber(participant_->subscription_of(names().resolve(topic, room)));
+  auto found = participant_->subscription_of(names().resolve(topic, room));
+  return found ? orc::subscriber(std::move(found), errc::ok) : orc::subscriber();
 }
 
 std::string participant::resolve(std::string_view name) const { return names().resolve(name); }
@@ -131,28 +147,28 @@ std::string participant::broker_endpoint() const {
 // ---- publisher ----
 
 publisher::publisher() noexcept = default;
-publisher::publisher(std::shared_ptr<detail::publication> publication) noexcept
-    : publication_(std::move(publication)) {}
+publisher::publisher(std::shared_ptr<detail::publication> publication, orc::result registered) noexcept
+    : publication_(std::move(publication)), registered_(std::move(registered)) {}
 publisher::~publisher() = default;
 publisher::publisher(const publisher&) noexcept = default;
 publisher::publisher(publisher&&) noexcept = default;
 publisher& publisher::operator=(const publisher&) noexcept = default;
 publisher& publisher::operator=(publisher&&) noexcept = default;
 
-result publisher::send(const void* data, std::size_t size) noexcept {
+orc::result publisher::send(const void* data, std::size_t size) noexcept {
   if (!publication_) return errc::not_registered;
   if (interceptor* const instead = interceptor::current()) [[unlikely]]
     return instead->send(*publication_, data, size, 0);
   return publication_->send(data, size);
 }
-result publisher::send(const void* data, std::size_t size, std::int64_t stamp_ns) noexcept {
+orc::result publisher::send(const void* data, std::size_t size, std::int64_t stamp_ns) noexcept {
   if (!publication_) return errc::not_registered;
   if (stamp_ns < 1) return errc::bad_argument;
   if (interceptor* const instead = interceptor::current()) [[unlikely]]
     return instead->send(*publication_, data, size, stamp_ns);
   return publication_->send(data, size, stamp_ns);
 }
-result publisher::send(message&& msg) noexcept {
+orc::result publisher::send(message&& msg) noexcept {
   if (!publication_) return errc::not_registered;
   if (interceptor* const instead = interceptor::current()) [[unlikely]]
     return instead->send(*publication_, std::move(msg));
@@ -164,7 +180,7 @@ loan publisher::loan(std::size_t size) noexcept {
     return instead->lend(*publication_, size);
   return publication_->lend(size);
 }
-result publisher::send(orc::loan&& filled) noexcept {
+orc::result publisher::send(orc::loan&& filled) noexcept {
   if (!publication_) return errc::not_registered;
   if (interceptor* const instead = interceptor::current()) [[unlikely]]
     return instead->send(*publication_, std::move(filled));
@@ -175,7 +191,7 @@ std::size_t publisher::readers() const noexcept {
   if (interceptor* const instead = interceptor::current()) return instead->readers(*publication_);
   return publication_->readers();
 }
-result publisher::wait_readers(std::size_t count, int timeout_ms) noexcept {
+orc::result publisher::wait_readers(std::size_t count, int timeout_ms) noexcept {
   if (!publication_) return errc::not_registered;
   if (interceptor* const instead = interceptor::current()) [[unlikely]]
     return instead->wait_readers(*publication_, count, timeout_ms);
@@ -185,8 +201,8 @@ result publisher::wait_readers(std::size_t count, int timeout_ms) noexcept {
 // ---- subscriber ----
 
 subscriber::subscriber() noexcept = default;
-subscriber::subscriber(std::shared_ptr<detail::subscription> subscription) noexcept
-    : subscription_(std::move(subscription)) {}
+subscriber::subscriber(std::shared_ptr<detail::subscription> subscription, orc::result requested) noexcept
+    : subscription_(std::move(subscription)), requested_(std::move(requested)) {}
 subscriber::~subscriber() = default;
 subscriber::subscriber(const subscriber&) noexcept = default;
 subscriber::subscriber(subscriber&&) noexcept = default;
@@ -215,12 +231,12 @@ bool subscriber::connected() const noexcept {
   if (interceptor* const instead = interceptor::current()) return instead->connected(*subscription_);
   return subscription_->connected();
 }
-result subscriber::wait_connected(int timeout_ms) noexcept {
+orc::result subscriber::wait_connected(int timeout_ms) noexcept {
   if (!subscription_) return errc::not_requested;
   if (interceptor* const instead = interceptor::current()) return instead->wait_connected(*subscription_, timeout_ms);
   return subscription_->wait_connected(timeout_ms);
 }
-result subscriber::check_type() const noexcept {
+orc::result subscriber::check_type() const noexcept {
   if (!subscription_) return errc::not_requested;
   if (interceptor* const instead = interceptor::current()) return instead->check_type(*subscription_);
   return subscription_->check_type();

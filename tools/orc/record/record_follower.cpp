@@ -195,15 +195,15 @@ std::shared_ptr<record_subscription> record_follower::subscribe(const topic_stat
   wish.depth = options_.depth != 0 ? options_.depth : depth_for(topic.name);
   wish.max_messages = max_messages;
   wish.type_check = type_check::off;
-  result asked = participant_.request_topic(topic.name, wish);
-  if (!asked && asked.code() != errc::no_broker && asked.code() != errc::timed_out) {
+  subscriber from = participant_.request_topic(topic.name, wish);
+  if (!from) {
     if (failed_.insert(topic.name).second)
-      note_("cannot record '" + topic.name + "': " + escaped(asked.error().message()));
+      note_("cannot record '" + topic.name + "': " + escaped(from.error().message()));
     return nullptr;
   }
-  auto made = std::make_shared<record_subscription>(topic.name, participant_.subscriber(topic.name), most_pinned);
+  auto made = std::make_shared<record_subscription>(topic.name, std::move(from), most_pinned);
   made->published = {topic.publication->id, record_moment::now().wall_ns};
-  if (asked = to_.add(made); !asked) {
+  if (const result asked = to_.add(made); !asked) {
     (void)participant_.release_topic(topic.name);
     if (failed_.insert(topic.name).second) note_(asked.error().message());
     return nullptr;

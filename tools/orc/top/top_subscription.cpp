@@ -124,9 +124,9 @@ void top_subscription::follow(const std::string& topic) {
                    .name = "orc top",
                    .name_space = wire::no_name_space,
                    .broker_timeout_ms = broker_patience_ms});
-  const result requested = own.request_topic(topic);
-  if (!requested && requested.code() != errc::no_broker) {
-    known.link = requested.error().message();
+  subscriber from = own.request_topic(topic);
+  if (!from) {
+    known.link = from.error().message();
     tell(known);
     while (pause(topic, clock::now() + 1h)) {
     }
@@ -134,7 +134,6 @@ void top_subscription::follow(const std::string& topic) {
   }
   topic_types types(directory({.broker = broker_, .broker_timeout_ms = broker_patience_ms, .stop_fd = stop_.fd()}),
                     topic);
-  subscriber from = own.subscriber(topic);
   shape shown = wanted_shape();
   for (;;) {
     const auto began = clock::now();

@@ -61,13 +61,13 @@ class echo_command {
       request.depth = options_.queue;
     }
     request.max_age_ms = options_.max_age_ms;
-    const result requested = participant_.request_topic(options_.topic, request);
+    const subscriber requested = participant_.request_topic(options_.topic, request);
     if (stop_.raised()) return ended();
-    if (!requested) {
+    if (!requested.result()) {
       out_.note("cannot listen to '" + options_.topic + "': " + requested.error().message());
       return exit_code::failed;
     }
-    return listen(participant_.subscriber(options_.topic));
+    return listen(requested);
   }
 
  private:

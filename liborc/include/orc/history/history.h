@@ -54,8 +54,7 @@ class past_range {
 
 // Receives the samples of a subscription and keeps the last ones.
 //
-//   b.request_topic("arm/state", {.conflate = 0, .depth = 1000});
-//   orc::history arm(b.subscriber("arm/state"), {.samples = 10'000, .age = 10s});
+//   orc::history arm(b.request_topic("arm/state", {.conflate = 0, .depth = 1000}), {.samples = 10'000, .age = 10s});
 //   while (arm.recv(100) == orc::errc::ok) use(arm.newest(), arm.at(camera.stamp_ns()));
 //
 // It keeps what it receives. So request the topic with conflate = 0, and with a depth that holds the samples between

@@ -21,16 +21,14 @@ class [[nodiscard]] typed_publisher {
   // A false handle, for which send returns not_registered.
   typed_publisher() noexcept = default;
   // For ORC itself: participant::register_topic makes handles.
-  typed_publisher(orc::publisher publisher, orc::result registered) noexcept
-      : publisher_(std::move(publisher)), registered_(std::move(registered)) {}
+  explicit typed_publisher(orc::publisher publisher) noexcept : publisher_(std::move(publisher)) {}
 
-  // True when the topic is registered. That is also so when result() is no_broker: a broker that answers later learns
-  // of the topic.
+  // As in orc::publisher.
   explicit operator bool() const noexcept { return static_cast<bool>(publisher_); }
-  // What participant::register_topic returned.
-  [[nodiscard]] const orc::result& result() const noexcept { return registered_; }
-  // Same as result().error().
-  [[nodiscard]] const orc::error& error() const noexcept { return registered_.error(); }
+  // As in orc::publisher.
+  [[nodiscard]] const orc::result& result() const noexcept { return publisher_.result(); }
+  // As in orc::publisher.
+  [[nodiscard]] const orc::error& error() const noexcept { return publisher_.error(); }
 
   // Encodes and sends one sample. `value` is a T, or what else the type's traits accept, such as a finished
   // flatbuffers::FlatBufferBuilder. Otherwise as publisher::send; also
@@ -77,7 +75,6 @@ class [[nodiscard]] typed_publisher {
   }
 
   orc::publisher publisher_;
-  orc::result registered_ = errc::not_registered;
 };
 
 }  // namespace orc

@@ -18,16 +18,14 @@ class [[nodiscard]] typed_subscriber {
   // A false handle, for which recv returns not_requested.
   typed_subscriber() noexcept = default;
   // For ORC itself: participant::request_topic makes handles.
-  typed_subscriber(orc::subscriber subscriber, orc::result requested) noexcept
-      : subscriber_(std::move(subscriber)), requested_(std::move(requested)) {}
+  explicit typed_subscriber(orc::subscriber subscriber) noexcept : subscriber_(std::move(subscriber)) {}
 
-  // True when the topic is requested. That is also so when result() is no_broker, timed_out or type_mismatch: the link
-  // comes up when the reason is gone.
+  // As in orc::subscriber.
   explicit operator bool() const noexcept { return static_cast<bool>(subscriber_); }
-  // What participant::request_topic returned.
-  [[nodiscard]] const orc::result& result() const noexcept { return requested_; }
-  // Same as result().error().
-  [[nodiscard]] const orc::error& error() const noexcept { return requested_.error(); }
+  // As in orc::subscriber.
+  [[nodiscard]] const orc::result& result() const noexcept { return subscriber_.result(); }
+  // As in orc::subscriber.
+  [[nodiscard]] const orc::error& error() const noexcept { return subscriber_.error(); }
 
   // Receives as subscriber::recv and recv_next do, and reads the sample as a T: `if (auto m = state.recv(100)) m->q`.
   // A sample that is no T makes the message false with status() type_mismatch; it counts as received.
@@ -53,7 +51,6 @@ class [[nodiscard]] typed_subscriber {
 
  private:
   orc::subscriber subscriber_;
-  orc::result requested_ = errc::not_requested;
 };
 
 }  // namespace orc
