@@ -75,7 +75,7 @@ void receive_orc(channel& line, const plan& p) {
   orc::participant participant(participant_at(p.broker, "freshness (receiver)"));
   request_options wish;
   wish.transports = {p.transport};
-  wish.connected_within_ms = connect_within_ms;
+  wish.connected_within = std::chrono::milliseconds(connect_within_ms);
   const bool open = static_cast<bool>(participant.request_topic(topic(p), wish).result());
   line.put(open);
   if (!open) return;

@@ -103,7 +103,7 @@ outcome subscribe_orc(channel& line, double wait_seconds) {
   orc::participant participant(participant_at(broker_endpoint, "freshness (receiver)"));
   request_options wish;
   wish.transports = {orc::transport::tcp};  // the file system is shared: ipc would go past the link
-  wish.connected_within_ms = connect_within_ms;
+  wish.connected_within = std::chrono::milliseconds(connect_within_ms);
   const auto requested = participant.request_topic(topic, wish).result();
   if (!requested) std::fprintf(stderr, "receiver: %s\n", requested.error().message().c_str());
   line.put(static_cast<bool>(requested));

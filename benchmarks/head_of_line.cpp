@@ -93,7 +93,7 @@ void receive_orc(channel& line, const plan& p) {
   orc::participant participant(participant_at(p.broker, "head_of_line (receiver)"));
   request_options wish;
   wish.transports = {p.transport};
-  wish.connected_within_ms = connect_within_ms;
+  wish.connected_within = std::chrono::milliseconds(connect_within_ms);
   bool open = static_cast<bool>(participant.request_topic(topic(p, "small"), wish).result());
   if (!is_quiet(p.what)) open = static_cast<bool>(participant.request_topic(topic(p, "large"), wish).result()) && open;
   line.put(open);

@@ -57,7 +57,7 @@ void serve(channel& line) {
     orc::participant participant(participant_at(p->broker, "join_stalls (subscriber)"));
     request_options wish;
     wish.transports = {orc::transport::shm};
-    wish.connected_within_ms = joins_within_ms;
+    wish.connected_within = std::chrono::milliseconds(joins_within_ms);
     const bool open = static_cast<bool>(participant.request_topic(topic_of(*p), wish).result());
     line.put(open);
     if (!open) continue;

@@ -1,5 +1,5 @@
 // ORC over one transport: inproc, ipc, tcp, shm, multicast. Newest only (conflate = 1), unless a queue is asked for.
-// `spin` is spin_us, over shm. The receiver looks at the sample where it arrived.
+// `spin` is request_options::spin, over shm. The receiver looks at the sample where it arrived.
 #include "orc/participant.h"
 
 #include "peer.h"
@@ -39,7 +39,7 @@ class writer {
 class reader {
  public:
   reader(node& n, const std::string& topic, const settings& s) {
-    orc::request_options wish{.transports = n.transports, .spin_us = s.spin ? 1'000'000 : 0};
+    orc::request_options wish{.transports = n.transports, .spin = std::chrono::microseconds(s.spin ? 1'000'000 : 0)};
     if (s.queue > 1) {
       wish.conflate = 0;
       wish.depth = s.queue;

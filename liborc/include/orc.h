@@ -14,4 +14,5 @@
 #include "orc/realtime.h"
 #include "orc/result.h"
 #include "orc/subscriber.h"
+#include "orc/timeout.h"
 #include "orc/version.h"

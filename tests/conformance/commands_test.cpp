@@ -18,7 +18,7 @@ orc::topic_options without_last() {
 template <class Transport>
 orc::request_options not_older_than(int max_age_ms, int conflate = 1) {
   auto options = conflate == 1 ? wanted<Transport>() : wanted<Transport>(0, 16);
-  options.max_age_ms = max_age_ms;
+  options.max_age = std::chrono::milliseconds(max_age_ms);
   return options;
 }
 
@@ -97,8 +97,8 @@ TEMPLATE_TEST_CASE("keep_last = false: a connected reader that lags gets the new
   CHECK(holds(got, large));
 }
 
-TEMPLATE_TEST_CASE("max_age_ms: an old last sample is dropped and counted, the next one comes",
-                   "[conformance][threads]", ORC_TEST_TRANSPORTS) {
+TEMPLATE_TEST_CASE("max_age: an old last sample is dropped and counted, the next one comes", "[conformance][threads]",
+                   ORC_TEST_TRANSPORTS) {
   if (!TestType::carries_stamps) return;
   broker_process address_broker;
   orc::participant sender(address_broker.options());
@@ -121,7 +121,7 @@ TEMPLATE_TEST_CASE("max_age_ms: an old last sample is dropped and counted, the n
   }
 }
 
-TEMPLATE_TEST_CASE("max_age_ms: what waited in the queue is as old as when it was sent", "[conformance][threads]",
+TEMPLATE_TEST_CASE("max_age: what waited in the queue is as old as when it was sent", "[conformance][threads]",
                    ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
   orc::participant sender(address_broker.options());

@@ -28,7 +28,7 @@ template <class Transport>
   options.transports = {Transport::kind};
   options.conflate = conflate;
   options.depth = depth;
-  options.connected_within_ms = connected_within_ms;
+  options.connected_within = std::chrono::milliseconds(connected_within_ms);
   return options;
 }
 

@@ -12,7 +12,7 @@ using namespace orc::test;
 
 namespace {
 
-const orc::request_options wanted_within{.connected_within_ms = patience_ms};
+const orc::request_options wanted_within{.connected_within = patience};
 
 }  // namespace
 
@@ -159,7 +159,7 @@ TEST_CASE("multicast: with forward error correction the samples are the same", "
 TEST_CASE("multicast: a large sample that was sent before there was a broker arrives", "[conformance][threads]") {
   broker_process address_broker(broker_process::at::nowhere);
   auto impatient = address_broker.options("early");
-  impatient.broker_timeout_ms = 10;
+  impatient.broker_timeout = std::chrono::milliseconds(10);
   orc::participant sender(impatient);
   CHECK(sender.register_topic("early", {.transports = {orc::transport::multicast}}).result().code() ==
         orc::errc::no_broker);

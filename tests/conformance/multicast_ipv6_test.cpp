@@ -19,7 +19,7 @@ using namespace orc::test;
 namespace {
 
 const std::string group = "udpm://[ff15::76:67]:7667?ttl=0";
-const orc::request_options wanted_within{.connected_within_ms = patience_ms};
+const orc::request_options wanted_within{.connected_within = patience};
 
 // Runs `body` in a network of its own, whose lo has the route that an IPv6 group needs there.
 void over_ipv6(const std::function<void()>& body) {

@@ -90,7 +90,9 @@ TEST_CASE("multicast alone: request_topic that waits for a link says that the ty
   orc::participant receiver(alone());
   REQUIRE(sender.register_topic("typed", {.type = floats}));
   CHECK(wait_until([&] {
-    const auto outcome = receiver.request_topic("typed", {.connected_within_ms = short_ms, .type = doubles}).result();
+    const auto outcome =
+        receiver.request_topic("typed", {.connected_within = std::chrono::milliseconds(short_ms), .type = doubles})
+            .result();
     return outcome.code() == orc::errc::type_mismatch;
   }));
 }
@@ -103,7 +105,7 @@ TEST_CASE("multicast alone: equal types, untyped ends and type_check::off link",
   REQUIRE(send(sender, "untyped", "u"));
   const auto gets = [](const std::string& topic, orc::request_options options, const std::string& bytes) {
     orc::participant receiver(alone());
-    options.connected_within_ms = patience_ms;
+    options.connected_within = patience;
     REQUIRE(receiver.request_topic(topic, options).result());
     CHECK(text_of(receiver.recv_msg(topic, patience_ms)) == bytes);
   };
@@ -121,7 +123,7 @@ TEST_CASE("multicast alone: a type with another description is compared, and the
   REQUIRE(sender.register_topic("typed", {.type = described}));
   for (int n = 0; n < 5; ++n) REQUIRE(send(sender, "typed", std::to_string(n)));
   orc::participant receiver(alone());
-  REQUIRE(receiver.request_topic("typed", {.connected_within_ms = patience_ms, .type = floats}).result());
+  REQUIRE(receiver.request_topic("typed", {.connected_within = patience, .type = floats}).result());
   const auto got = receiver.recv_msg("typed", patience_ms);
   REQUIRE(got);
   CHECK(text_of(got) == "4");
@@ -144,7 +146,7 @@ TEST_CASE("multicast alone: a description that is too long for multicast is said
   const auto outcome = subscriber.wait_connected(0);
   CHECK(contains(outcome.error().message(), "too long for multicast"));
   orc::participant equal(alone());
-  CHECK(equal.request_topic("typed", {.connected_within_ms = patience_ms, .type = described}).result());
+  CHECK(equal.request_topic("typed", {.connected_within = patience, .type = described}).result());
 }
 
 TEST_CASE("multicast alone: a publisher that comes back with another type is checked again", "[conformance][threads]") {
@@ -211,7 +213,7 @@ TEST_CASE("multicast: where a broker knows the publication, samples of another l
   orc::participant sender(address_broker.options("sender"));
   orc::participant receiver(address_broker.options("receiver"));
   REQUIRE(sender.register_topic("channel", {.transports = {orc::transport::multicast}, .multicast = test_group()}));
-  REQUIRE(receiver.request_topic("channel", {.connected_within_ms = patience_ms, .type = lcm(7)}).result());
+  REQUIRE(receiver.request_topic("channel", {.connected_within = patience, .type = lcm(7)}).result());
   auto subscriber = receiver.subscriber("channel");
   REQUIRE(send(sender, "channel", lcm_message(8, "bad")));
   REQUIRE(send(sender, "channel", lcm_message(7, "good")));

@@ -15,7 +15,7 @@ namespace {
 
 orc::request_options looking(int spin_us) {
   auto options = wanted<shm>();
-  options.spin_us = spin_us;
+  options.spin = std::chrono::microseconds(spin_us);
   return options;
 }
 

@@ -15,6 +15,7 @@
 #include "support/wait_until.h"
 
 using namespace orc::test;
+using namespace std::chrono_literals;
 using steady = std::chrono::steady_clock;
 
 TEMPLATE_TEST_CASE("waiting: a poll says that there is nothing new", "[conformance][threads]", ORC_TEST_TRANSPORTS) {
@@ -49,6 +50,28 @@ TEMPLATE_TEST_CASE("waiting: a time limit is waited out, not less", "[conformanc
     CHECK(got.status() == orc::errc::timed_out);
     CHECK(steady::now() - start >= std::chrono::milliseconds(limit_ms) - std::chrono::microseconds(100));
   }
+}
+
+TEMPLATE_TEST_CASE("waiting: a time limit below a millisecond is waited out too", "[conformance][threads]",
+                   ORC_TEST_TRANSPORTS) {
+  linked<TestType> l;
+  const auto waits = [](auto&& wait) {
+    const auto start = std::chrono::steady_clock::now();
+    wait();
+    return std::chrono::steady_clock::now() - start;
+  };
+  for (int n = 0; n < 20; ++n) {
+    CHECK(waits([&] { CHECK(l.subscriber.recv(200us).status() == orc::errc::timed_out); }) >= 200us);
+    CHECK(waits([&] { CHECK(l.subscriber.recv_next(200us).status() == orc::errc::timed_out); }) >= 200us);
+    CHECK(waits([&] { CHECK(l.publisher.wait_readers(2, 200us).code() == orc::errc::timed_out); }) >= 200us);
+  }
+  CHECK(l.subscriber.recv(0ns).status() == orc::errc::nothing_new);
+  CHECK(l.subscriber.recv(-1ns).status() == orc::errc::bad_argument);
+  CHECK(l.subscriber.wait_connected(-1ns).code() == orc::errc::bad_argument);
+  CHECK(l.publisher.wait_readers(1, -1ns).code() == orc::errc::bad_argument);
+  CHECK(l.subscriber.wait_connected(orc::forever));
+  REQUIRE(send_value(l.publisher, 7));
+  CHECK(value_of(l.subscriber.recv(orc::forever)) == 7);
 }
 
 TEMPLATE_TEST_CASE("waiting: a waiting receive wakes for a sample, also with the longest limits",

@@ -93,7 +93,7 @@ TEST_CASE("bad input: garbage sent to a publication does not disturb its stream"
     orc::participant receiver(address_broker.options("receiver"));
     const orc::transport_set only{static_cast<orc::transport>(kind)};
     REQUIRE(sender.register_topic("t", {.transports = only}));
-    REQUIRE(receiver.request_topic("t", {.connected_within_ms = patience_ms, .transports = only}).result());
+    REQUIRE(receiver.request_topic("t", {.connected_within = patience, .transports = only}).result());
     auto publisher = sender.publisher("t");
     auto subscriber = receiver.subscriber("t");
     const std::string endpoint = address_of(address_broker.endpoint(), "t", kind);
@@ -178,7 +178,7 @@ TEST_CASE("bad input: garbage sent to a publication does not disturb its stream"
     }
     // The topic is still open to those who behave.
     orc::participant late(address_broker.options("late"));
-    REQUIRE(late.request_topic("t", {.connected_within_ms = patience_ms, .transports = only}).result());
+    REQUIRE(late.request_topic("t", {.connected_within = patience, .transports = only}).result());
     CHECK(value_of(late.recv_msg("t", patience_ms)) == value);
   }
 }
@@ -341,7 +341,7 @@ TEST_CASE("bad input: an endpoint that leads nowhere leaves the subscriber waiti
   }
   orc::participant sender(address_broker.options());
   REQUIRE(sender.register_topic("truth"));
-  REQUIRE(receiver.request_topic("truth", {.connected_within_ms = patience_ms}).result());
+  REQUIRE(receiver.request_topic("truth", {.connected_within = patience}).result());
   REQUIRE(sender.send_msg("truth", "x", 1));
   CHECK(receiver.recv_msg("truth", patience_ms));
 }
@@ -354,7 +354,7 @@ TEST_CASE("bad input: a broker that talks garbage is no broker, and does not sto
   false_broker.bind(endpoint);
   orc::participant_options options;
   options.broker = endpoint;
-  options.broker_timeout_ms = 20;
+  options.broker_timeout = std::chrono::milliseconds(20);
   orc::participant both(options);
   std::map<std::string, int> peers;
   for (std::size_t n = 0; n < rounds(200, 3000); ++n) {

@@ -92,7 +92,7 @@ TEST_CASE("broker: inproc streams do not notice its death either", "[fault][thre
   orc::participant sender(address_broker.options());
   orc::participant receiver(address_broker.options());
   REQUIRE(sender.register_topic("t", {.transports = {orc::transport::inproc}}));
-  REQUIRE(receiver.request_topic("t", {.connected_within_ms = patience_ms}).result());
+  REQUIRE(receiver.request_topic("t", {.connected_within = patience}).result());
   auto publisher = sender.publisher("t");
   auto subscriber = receiver.subscriber("t");
   std::uint64_t value = 0;
@@ -170,7 +170,7 @@ TEST_CASE("broker: killed at random during joins, every join comes about", "[fau
 TEST_CASE("broker: started after its participants, it brings them together", "[fault][threads]") {
   broker_process address_broker(broker_process::at::nowhere);
   auto options = address_broker.options();
-  options.broker_timeout_ms = 50;
+  options.broker_timeout = std::chrono::milliseconds(50);
   orc::participant sender(options);
   orc::participant receiver(options);
   const auto alone = sender.register_topic("early/bird", {.transports = {orc::transport::ipc}}).result();
@@ -192,7 +192,7 @@ TEST_CASE("broker: a set-up call that finds it dead says so in time and takes ef
           "[fault][threads]") {
   broker_process address_broker;
   auto options = address_broker.options();
-  options.broker_timeout_ms = 100;
+  options.broker_timeout = std::chrono::milliseconds(100);
   orc::participant sender(options);
   orc::participant receiver(address_broker.options());
   REQUIRE(wait_until([&] { return static_cast<bool>(sender.register_topic("before").result()); }));
@@ -200,7 +200,7 @@ TEST_CASE("broker: a set-up call that finds it dead says so in time and takes ef
   CHECK(sender.register_topic("meanwhile").result().code() == orc::errc::no_broker);
   REQUIRE(sender.send_msg("meanwhile", "x", 1));
   address_broker.start();
-  REQUIRE(receiver.request_topic("meanwhile", {.connected_within_ms = patience_ms}).result());
+  REQUIRE(receiver.request_topic("meanwhile", {.connected_within = patience}).result());
   CHECK(receiver.recv_msg("meanwhile", patience_ms));
 }
 
@@ -213,7 +213,7 @@ TEST_CASE("broker: two at once live side by side, a second one on the same endpo
     orc::participant receiver(one.options());
     REQUIRE(sender.register_topic("t"));
     REQUIRE(stranger.register_topic("t"));  // another broker, another map
-    REQUIRE(receiver.request_topic("t", {.connected_within_ms = patience_ms}).result());
+    REQUIRE(receiver.request_topic("t", {.connected_within = patience}).result());
     REQUIRE(stranger.send_msg("t", "wrong", 5));
     REQUIRE(sender.send_msg("t", "right", 5));
     const auto got = receiver.recv_msg("t", patience_ms);

@@ -36,7 +36,7 @@ class search_place {
 };
 
 std::string outcome_of_search() {
-  orc::participant searcher({.broker_timeout_ms = 1000});
+  orc::participant searcher({.broker_timeout = std::chrono::milliseconds(1000)});
   const auto done = searcher.register_topic("t").result();
   return done ? "found " + searcher.broker_endpoint() : done.error().message();
 }

@@ -21,7 +21,7 @@ TEST_CASE("no broker: set-up calls return in time and say what was tried and wha
   const orc::detail::temporary_directory directory;
   orc::participant_options options;
   options.broker = "ipc://" + directory.file("broker");
-  options.broker_timeout_ms = 200;
+  options.broker_timeout = std::chrono::milliseconds(200);
   orc::participant alone(options);
   const auto start = std::chrono::steady_clock::now();
   const auto registered = alone.register_topic("t").result();
@@ -41,11 +41,11 @@ TEST_CASE("no broker: set-up calls return in time and say what was tried and wha
   CHECK(alone.release_topic("u"));
 }
 
-TEST_CASE("no broker: broker_timeout_ms 0 does not wait", "[fault][threads]") {
+TEST_CASE("no broker: broker_timeout 0 does not wait", "[fault][threads]") {
   const orc::detail::temporary_directory directory;
   orc::participant_options options;
   options.broker = "ipc://" + directory.file("broker");
-  options.broker_timeout_ms = 0;
+  options.broker_timeout = std::chrono::milliseconds(0);
   orc::participant alone(options);
   CHECK(alone.register_topic("t").result().code() == orc::errc::no_broker);
   CHECK(alone.request_topic("t").result().code() == orc::errc::no_broker);
@@ -74,7 +74,7 @@ TEST_CASE("settings: broker endpoints that are none are refused with a sentence"
     INFO(endpoint.substr(0, 100));
     orc::participant_options options;
     options.broker = endpoint;
-    options.broker_timeout_ms = 50;
+    options.broker_timeout = std::chrono::milliseconds(50);
     orc::participant alone(options);
     const auto registered = alone.register_topic("t").result();
     CHECK(!registered);
@@ -93,7 +93,7 @@ TEST_CASE("settings: a broker without scheme or port is refused at once, with wh
   for (const auto& [wrong, advice] : meant) {
     INFO(wrong);
     ::setenv("ORC_BROKER", wrong, 1);
-    orc::participant alone(orc::participant_options{.broker_timeout_ms = -1});  // at once
+    orc::participant alone(orc::participant_options{.broker_timeout = orc::forever});  // at once
     const auto registered = alone.register_topic("t").result();
     CHECK(registered.code() == orc::errc::bad_argument);
     CHECK(registered.error().message().find(advice) != std::string::npos);
@@ -106,7 +106,7 @@ TEST_CASE("no broker: the error names each place with its state", "[fault][threa
   const orc::detail::temporary_directory directory;
   orc::participant_options options;
   options.broker = "tcp://no-such-host.invalid:5570,tcp://127.0.0.1:1,ipc://" + directory.file("broker");
-  options.broker_timeout_ms = 300;
+  options.broker_timeout = std::chrono::milliseconds(300);
   orc::participant alone(options);
   REQUIRE(alone.register_topic("t").result().code() == orc::errc::no_broker);
   // The resolver may take longer than a call waits.
@@ -202,14 +202,14 @@ TEST_CASE("paths: a broker whose directory leaves no room for socket names", "[f
   if (!broker.running()) return skip("this broker wants more room itself");
   orc::participant_options options;
   options.broker = endpoint;
-  options.broker_timeout_ms = patience_ms;
+  options.broker_timeout = patience;
   orc::participant both(options);
   const auto registered = both.register_topic("t", {.transports = {orc::transport::ipc}}).result();
   INFO(registered.error().message());
   if (!registered) CHECK(registered.error().message().size() > 20);
   // inproc and tcp need no path.
   REQUIRE(both.register_topic("u", {.transports = {orc::transport::tcp}}));
-  REQUIRE(both.request_topic("u", {.connected_within_ms = patience_ms}).result());
+  REQUIRE(both.request_topic("u", {.connected_within = patience}).result());
   REQUIRE(both.send_msg("u", "x", 1));
   CHECK(both.recv_msg("u", patience_ms));
 }

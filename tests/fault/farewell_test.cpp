@@ -22,7 +22,7 @@ TEST_CASE("regression: a reader gets the last sample of a topic that ends, besid
     stopped.must("open " + address_broker.endpoint());
     stopped.must("request t any 1 64 " + std::to_string(patience_ms));
     orc::participant receiver(address_broker.options("receiver"));
-    REQUIRE(receiver.request_topic("t", {.connected_within_ms = patience_ms}).result());
+    REQUIRE(receiver.request_topic("t", {.connected_within = patience}).result());
     stopped.process().freeze();
     const std::string last(under_sanitizer ? 2'000'000 : 10'000'000, 'l');
     REQUIRE(sender->send_msg("t", last.data(), last.size()));

@@ -52,8 +52,7 @@ TEST_CASE("flaky link: pieces, pauses and cuts never make a receive go back, and
       relayed_stream s(seed, 200);
       REQUIRE(s.receiver
                   .request_topic(
-                      "far",
-                      {.conflate = conflate, .depth = conflate == 0 ? 1000U : 0U, .connected_within_ms = patience_ms})
+                      "far", {.conflate = conflate, .depth = conflate == 0 ? 1000U : 0U, .connected_within = patience})
                   .result());
       auto subscriber = s.receiver.subscriber("far");
       auto publisher = s.sender.publisher("t");
@@ -91,8 +90,7 @@ TEST_CASE("flaky link: pieces, pauses and cuts never make a receive go back, and
 
 TEST_CASE("flaky link: in order, a connection that only stutters loses nothing", "[fault][threads]") {
   relayed_stream s(7, 0);
-  REQUIRE(
-      s.receiver.request_topic("far", {.conflate = 0, .depth = 65536, .connected_within_ms = patience_ms}).result());
+  REQUIRE(s.receiver.request_topic("far", {.conflate = 0, .depth = 65536, .connected_within = patience}).result());
   auto subscriber = s.receiver.subscriber("far");
   auto publisher = s.sender.publisher("t");
   const std::uint64_t last = rounds(2000, 20'000);

@@ -48,7 +48,7 @@ TEST_CASE("flood: a stranger who sends frames, parts or commands without end is 
     orc::participant sender(address_broker.options());
     orc::participant receiver(address_broker.options());
     REQUIRE(sender.register_topic("t", {.transports = {orc::transport::ipc}}));
-    REQUIRE(receiver.request_topic("t", {.connected_within_ms = patience_ms}).result());
+    REQUIRE(receiver.request_topic("t", {.connected_within = patience}).result());
     const auto stranger = connected_to(address_of(address_broker.endpoint(), "t", wire::transport::ipc));
     std::string bytes;
     while (bytes.size() < 1'000'000) bytes += piece;
@@ -69,7 +69,7 @@ TEST_CASE("flood: many who join at once do not keep the publisher from sending",
   orc::participant sender(address_broker.options());
   orc::participant receiver(address_broker.options());
   REQUIRE(sender.register_topic("t", {.transports = {orc::transport::ipc}}));
-  REQUIRE(receiver.request_topic("t", {.connected_within_ms = patience_ms}).result());
+  REQUIRE(receiver.request_topic("t", {.connected_within = patience}).result());
   const std::string endpoint = address_of(address_broker.endpoint(), "t", wire::transport::ipc);
   std::vector<orc::detail::unique_fd> crowd;
   for (int n = 0; n < 300; ++n) crowd.push_back(connected_to(endpoint));
@@ -108,7 +108,7 @@ TEST_CASE("regression: in order, what an older publication sent and nobody saw i
   orc::participant receiver(address_broker.options("receiver"));
   auto sender = std::make_unique<orc::participant>(address_broker.options("sender"));
   REQUIRE(sender->register_topic("t"));
-  REQUIRE(receiver.request_topic("t", {.conflate = 0, .depth = 4, .connected_within_ms = patience_ms}).result());
+  REQUIRE(receiver.request_topic("t", {.conflate = 0, .depth = 4, .connected_within = patience}).result());
   auto subscriber = receiver.subscriber("t");
   // The reader is away: of ten samples the queue keeps 7 to 10.
   for (std::uint64_t value = 1; value <= 10; ++value) REQUIRE(send_to(sender->publisher("t"), value));

@@ -41,7 +41,7 @@ struct scene {
     sender.emplace(address_broker.options("sender"));
     receiver.emplace(address_broker.options("receiver"));
     if (!sender->register_topic("t", {.transports = only}) ||
-        !receiver->request_topic("t", {.connected_within_ms = patience_ms, .transports = only}).result()) {
+        !receiver->request_topic("t", {.connected_within = patience, .transports = only}).result()) {
       throw std::runtime_error("no link");
     }
     publisher = sender->publisher("t");
@@ -149,7 +149,7 @@ TEST_CASE("fork: the child can make a participant of its own and talk to its par
     const auto status = in_fork([&] {
       orc::participant own(s.address_broker.options("child"));
       if (!own.register_topic("child", {.transports = {kind}})) return false;
-      if (!own.request_topic("t", {.connected_within_ms = patience_ms, .transports = {kind}}).result()) return false;
+      if (!own.request_topic("t", {.connected_within = patience, .transports = {kind}}).result()) return false;
       if (own.recv_msg("t", patience_ms).size() != 13) return false;
       if (!own.request_topic("parent/has/it", {.transports = {kind}}).result()) return false;
       auto publisher = own.publisher("child");

@@ -30,7 +30,7 @@ TEST_CASE("names: a second live publisher is refused and told who holds the topi
   CHECK(text.find(std::to_string(::getpid())) != std::string::npos);
   // The refused one cannot send, the holder can.
   CHECK(!second.send_msg("arm/state", "x", 1));
-  REQUIRE(second.request_topic("arm/state", {.connected_within_ms = patience_ms}).result());
+  REQUIRE(second.request_topic("arm/state", {.connected_within = patience}).result());
   REQUIRE(first.send_msg("arm/state", "y", 1));
   CHECK(second.recv_msg("arm/state", patience_ms));
   // Given up, it is free.

@@ -132,7 +132,7 @@ TEST_CASE("A3: a topic that is unregistered and registered anew while the broker
   log_lines log;
   auto options = address_broker.options("changer");
   options.log = log.writer();
-  options.broker_timeout_ms = 0;
+  options.broker_timeout = std::chrono::milliseconds(0);
   orc::participant changer(options);
   REQUIRE(wait_until([&] { return static_cast<bool>(changer.register_topic("name").result()); }));
   address_broker.process().freeze();
@@ -145,7 +145,7 @@ TEST_CASE("A3: a topic that is unregistered and registered anew while the broker
   REQUIRE(wait_until([&] { return static_cast<bool>(changer.register_topic("name").result()); }));
   orc::participant receiver(address_broker.options("receiver"));
   orc::request_options wanted;
-  wanted.connected_within_ms = patience_ms;
+  wanted.connected_within = patience;
   REQUIRE(receiver.request_topic("name", wanted).result());
   REQUIRE(changer.send_msg("name", "x", 1));
   CHECK(receiver.recv_msg("name", patience_ms));
@@ -156,7 +156,7 @@ TEST_CASE("A4: a publication that cannot be opened is tried again with pauses, a
   log_lines log;
   auto options = address_broker.options();
   options.log = log.writer();
-  options.broker_timeout_ms = 0;
+  options.broker_timeout = std::chrono::milliseconds(0);
   orc::participant participant(options);
   REQUIRE(participant.register_topic("t").result().code() == orc::errc::no_broker);
   // A file where the participant's directory is to be.
@@ -184,7 +184,7 @@ TEST_CASE("A5: a refused Hello is reported at once in the broker's words, and th
     return accept(message);
   });
   log_lines log;
-  orc::participant participant({.broker = endpoint, .broker_timeout_ms = patience_ms, .log = log.writer()});
+  orc::participant participant({.broker = endpoint, .broker_timeout = patience, .log = log.writer()});
   const auto start = steady::now();
   const auto refused = participant.register_topic("t").result();
   CHECK(refused.code() == orc::errc::refused);
@@ -215,7 +215,7 @@ TEST_CASE("A5: a participant whose id is taken draws another one and a new secre
     return accept(message);
   });
   log_lines log;
-  orc::participant participant({.broker = endpoint, .broker_timeout_ms = patience_ms, .log = log.writer()});
+  orc::participant participant({.broker = endpoint, .broker_timeout = patience, .log = log.writer()});
   CHECK(participant.register_topic("t"));
   const std::lock_guard lock(mutex);
   REQUIRE(said.size() >= 2);
@@ -236,7 +236,7 @@ TEST_CASE("C1: a participant whose session somebody ended says so and registers 
     return accept(message);
   });
   log_lines log;
-  orc::participant participant({.broker = endpoint, .broker_timeout_ms = patience_ms, .log = log.writer()});
+  orc::participant participant({.broker = endpoint, .broker_timeout = patience, .log = log.writer()});
   REQUIRE(participant.register_topic("t"));
   const int before = registered;
   ended = true;

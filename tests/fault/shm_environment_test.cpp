@@ -47,7 +47,7 @@ struct answers {
 
 // A publication and a subscription of this process exchange samples of several sizes.
 bool exchange(orc::participant& participant, const std::string& topic) {
-  if (!participant.request_topic(topic, {.connected_within_ms = patience_ms}).result()) return false;
+  if (!participant.request_topic(topic, {.connected_within = patience}).result()) return false;
   for (const std::size_t size : {8u, 1000u, 100'000u, 3'000'000u}) {
     const bytes sample = patterned(size);
     if (!participant.send_msg(topic, sample.data(), sample.size())) return false;
@@ -135,7 +135,7 @@ TEST_CASE("shm: messages of a publisher that was killed stay as they are", "[fau
   std::vector<orc::message> held;
   {
     orc::participant participant(address_broker.options());
-    REQUIRE(participant.request_topic("t", {.connected_within_ms = patience_ms}).result());
+    REQUIRE(participant.request_topic("t", {.connected_within = patience}).result());
     for (int n = 0; n < 5; ++n) held.push_back(participant.recv_msg("t", patience_ms));
     CHECK(publisher.kill());
     for (const auto& each : held) CHECK(holds(each, patterned(each.size(), each.sequence())));
@@ -153,7 +153,7 @@ TEST_CASE("shm: a forked child lets go of the messages that it inherited, and th
   std::optional<orc::participant> sender(address_broker.options());
   std::optional<orc::participant> receiver(address_broker.options());
   REQUIRE(sender->register_topic("t", {.transports = only_shm}));
-  REQUIRE(receiver->request_topic("t", {.connected_within_ms = patience_ms}).result());
+  REQUIRE(receiver->request_topic("t", {.connected_within = patience}).result());
   auto publisher = sender->publisher("t");
   auto subscriber = receiver->subscriber("t");
   std::uint64_t sequence = 0;

@@ -25,7 +25,7 @@ std::int64_t longest_send_ms(const orc::topic_options& offer, std::size_t size) 
   const bytes sample = patterned(size);
   REQUIRE(publisher.send(sample.data(), sample.size()));
   orc::participant receiver(address_broker.options("receiver"));
-  const orc::request_options wish{.connected_within_ms = patience_ms, .transports = {orc::transport::shm}};
+  const orc::request_options wish{.connected_within = patience, .transports = {orc::transport::shm}};
   REQUIRE(receiver.request_topic("t", wish).result());
   auto subscriber = receiver.subscriber("t");
   REQUIRE(subscriber.recv(patience_ms));

@@ -38,7 +38,7 @@ TEST_CASE("declaring again: the same or nothing new is fine, anything else is re
   CHECK(both.register_topic("t", {.type = {.name = "b"}}).result().code() == orc::errc::bad_argument);
 
   REQUIRE(both.request_topic("t"));
-  CHECK(both.request_topic("t", {.connected_within_ms = patience_ms}).result());
+  CHECK(both.request_topic("t", {.connected_within = patience}).result());
   CHECK(both.request_topic("t", {.conflate = 0, .depth = 5}).result().code() == orc::errc::bad_argument);
   CHECK(both.release_topic("t"));
   CHECK(both.request_topic("t", {.conflate = 0, .depth = 5}).result());
@@ -59,7 +59,7 @@ TEST_CASE("declaring: a handle says whether the topic stands, and its result wha
   const orc::publisher copy = sent;
   CHECK(copy.result());
 
-  const orc::subscriber unlinked = both.request_topic("other", {.connected_within_ms = 1});
+  const orc::subscriber unlinked = both.request_topic("other", {.connected_within = std::chrono::milliseconds(1)});
   CHECK(unlinked);
   CHECK(unlinked.result().code() == errc::timed_out);
   CHECK_FALSE(unlinked.error().message().empty());
@@ -84,7 +84,7 @@ TEST_CASE("declaring: a handle says whether the topic stands, and its result wha
 
   auto lost = address_broker.options();
   lost.broker = "ipc:///nonexistent/orc.sock";
-  lost.broker_timeout_ms = 0;
+  lost.broker_timeout = std::chrono::milliseconds(0);
   orc::participant alone(lost);
   orc::publisher early = alone.register_topic("early");
   CHECK(early);
@@ -109,7 +109,7 @@ TEST_CASE("environment: ORC_TRANSPORTS with blanks is understood, with an unknow
     orc::participant sender(address_broker.options());
     REQUIRE(sender.register_topic("t"));
     orc::participant receiver(address_broker.options());
-    REQUIRE(receiver.request_topic("t", {.connected_within_ms = patience_ms}).result());
+    REQUIRE(receiver.request_topic("t", {.connected_within = patience}).result());
     CHECK(receiver.subscriber("t").link().transport == orc::transport::ipc);
   }
   for (const char* const wrong : {"carrier-pigeon", "IPC", "ipc,,none", "ipc tcp"}) {
@@ -125,7 +125,7 @@ TEST_CASE("environment: ORC_TRANSPORTS with blanks is understood, with an unknow
 TEST_CASE("link: without a publisher the reason says so", "[integration][threads]") {
   broker_process address_broker;
   orc::participant receiver(address_broker.options());
-  const auto waited = receiver.request_topic("t", {.connected_within_ms = 50}).result();
+  const auto waited = receiver.request_topic("t", {.connected_within = std::chrono::milliseconds(50)}).result();
   CHECK(waited.code() == orc::errc::timed_out);
   CHECK(waited.error().message().find("(no publisher)") != std::string::npos);
   auto sender = std::make_unique<orc::participant>(address_broker.options());
@@ -141,7 +141,7 @@ TEST_CASE("declaring: a topic that another thread gives up ends the call that wa
           "[integration][threads]") {
   const broker_process nobody(broker_process::at::nowhere);
   auto patient = nobody.options();
-  patient.broker_timeout_ms = -1;
+  patient.broker_timeout = orc::forever;
   orc::participant both(patient);
   const auto outcome_when = [](auto&& declare, auto&& give_up) {
     auto declared = std::async(std::launch::async, declare);
@@ -173,6 +173,6 @@ TEST_CASE("A8: options that contradict each other are refused with what to do", 
   CHECK(!both.subscriber("t"));
   // What is said of a transport that may come to be used is no contradiction.
   CHECK(both.register_topic("t", {.expected_size = 1000, .history = 10}));
-  CHECK(both.request_topic("t", {.conflate = 0, .max_messages = 20, .spin_us = 100}).result());
+  CHECK(both.request_topic("t", {.conflate = 0, .max_messages = 20, .spin = std::chrono::microseconds(100)}).result());
   CHECK(both.request_topic("t", {.conflate = 0, .depth = 64}).result());
 }

@@ -105,7 +105,7 @@ struct publisher_process {
 orc::request_options wanting(const type_description& type, int within_ms = 0) {
   orc::request_options wanted;
   wanted.type = type;
-  wanted.connected_within_ms = within_ms;
+  wanted.connected_within = std::chrono::milliseconds(within_ms);
   return wanted;
 }
 

@@ -45,7 +45,7 @@ struct claimant {
 orc::request_options wanting(const orc::type_description& type, int within_ms = 0) {
   orc::request_options wanted;
   wanted.type = type;
-  wanted.connected_within_ms = within_ms;
+  wanted.connected_within = std::chrono::milliseconds(within_ms);
   return wanted;
 }
 

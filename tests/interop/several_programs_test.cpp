@@ -85,7 +85,7 @@ TEST_CASE("several programs: with a broker, a topic on multicast is LCM's as wel
   INFO(registered.error().message());
   REQUIRE(registered);
   peer hears(kind::lcm, "receive", {url, "FROM_ORC"});
-  REQUIRE(other.request_topic("FROM_ORC", {.connected_within_ms = patience_ms}).result());
+  REQUIRE(other.request_topic("FROM_ORC", {.connected_within = patience}).result());
   std::vector<unsigned char> sample(size);
   told{7, 1}.write(sample.data(), size);
   REQUIRE(participant.send_msg("FROM_ORC", sample.data(), size));

@@ -160,7 +160,7 @@ TEST_CASE("bounded: whole participants come and go and leave nothing behind", "[
     ++n;
     const auto kind = n % 3 == 0 ? orc::transport::inproc : n % 3 == 1 ? orc::transport::ipc : orc::transport::tcp;
     orc::participant receiver(address_broker.options());
-    REQUIRE(receiver.request_topic("t", {.connected_within_ms = patience_ms, .transports = {kind}}).result());
+    REQUIRE(receiver.request_topic("t", {.connected_within = patience, .transports = {kind}}).result());
     REQUIRE(receiver.recv_msg("t", patience_ms));
     REQUIRE(receiver.register_topic("back"));
   });

@@ -33,7 +33,7 @@ result publish(participant& by, const std::string& topic, const type_description
 result receive(participant& by, const std::string& topic, const type_description& type, message& sample) {
   request_options options;
   options.type = type;
-  options.connected_within_ms = patience_ms;
+  options.connected_within = std::chrono::milliseconds(patience_ms);
   if (auto requested = by.request_topic(topic, options).result(); !requested) return requested;
   sample = by.subscriber(topic).recv(patience_ms);
   return sample ? result() : result(sample.status());

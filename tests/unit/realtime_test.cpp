@@ -57,7 +57,7 @@ std::vector<placed> threads_named(const std::string& wanted) {
 orc::participant_options placed_at(int priority, std::vector<int> cpus = {}) {
   orc::participant_options options;
   options.broker = "tcp://127.0.0.1:1";  // where nobody answers
-  options.broker_timeout_ms = 0;
+  options.broker_timeout = std::chrono::milliseconds(0);
   options.housekeeping_priority = priority;
   options.housekeeping_cpus = std::move(cpus);
   return options;

@@ -42,7 +42,7 @@ TEST_CASE("shared session: options that contradict each other are refused", "[un
   CHECK(done.code() == orc::errc::bad_argument);
   CHECK(done.error().message().find("needs a broker") != std::string::npos);
   fake_broker broker;
-  orc::participant tested({.broker = broker.endpoint(), .broker_timeout_ms = 0});
+  orc::participant tested({.broker = broker.endpoint(), .broker_timeout = std::chrono::milliseconds(0)});
   orc::request_options each;
   each.newest_of = orc::newest_of::each;
   each.conflate = 0;

@@ -44,8 +44,8 @@ class orc_end {
     if (!out_.result()) return out_.result();
     request_options wish;
     wish.transports = {link_.transport};
-    wish.connected_within_ms = connect_within_ms;
-    if (spins_inside()) wish.spin_us = 1'000'000;
+    wish.connected_within = std::chrono::milliseconds(connect_within_ms);
+    if (spins_inside()) wish.spin = std::chrono::microseconds(1'000'000);
     in_ = participant_.request_topic(link_.in, wish);
     if (!in_.result()) return in_.result();
     return wait_for_reader();

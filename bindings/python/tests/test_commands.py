@@ -185,7 +185,7 @@ def test_naming_them_again_must_agree(backend: ModuleType, broker: BrokerProcess
 
 def test_values_that_make_no_sense(backend: ModuleType, broker: BrokerProcess) -> None:
     with backend.Participant() as participant:
-        with pytest.raises(backend.BadArgument, match="max_age_ms is 0"):
+        with pytest.raises(backend.BadArgument, match="max_age(_ms)? is 0"):
             participant.request_topic("t", max_age_ms=-1)
         for huge in (2**31, -(2**31) - 1, 2**100):
             with pytest.raises((OverflowError, backend.BadArgument)):

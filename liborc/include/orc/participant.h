@@ -17,6 +17,7 @@
 #include "orc/publisher.h"
 #include "orc/result.h"
 #include "orc/subscriber.h"
+#include "orc/timeout.h"
 #include "orc/version.h"
 
 namespace orc {
@@ -79,7 +80,7 @@ class ORC_API participant {
   participant& operator=(participant&&) noexcept;
 
   // Declares that this participant publishes `topic` (ORC paper, III.A). Returns the topic's handle, which also has the
-  // result of this call. Waits for the broker's answer, at most participant_options::broker_timeout_ms. Calling it
+  // result of this call. Waits for the broker's answer, at most participant_options::broker_timeout. Calling it
   // again returns the topic's current status: a broker that returns may refuse a topic that was registered without one.
   // Its sends still succeed then, and reach the linked subscribers.
   // - no_broker: no broker answered. The topic stays registered and can be sent to; a broker that answers learns of it.
@@ -99,13 +100,13 @@ class ORC_API participant {
 
   // Asks for the samples of `topic`, which need not be registered yet. Returns the topic's handle, which also has the
   // result of this call. The link comes up when both ends exist. Waits for the broker's answer, at most
-  // broker_timeout_ms, and then for the link, at most request_options::connected_within_ms.
+  // broker_timeout, and then for the link, at most request_options::connected_within.
   // - no_broker: no broker answered. The request stays.
-  // - timed_out: no link came up within connected_within_ms. The request stays; the message says why there is no link.
+  // - timed_out: no link came up within connected_within. The request stays; the message says why there is no link.
   // - type_mismatch: the topic's publication has another type than request_options::type. The message names both types
   //   and the first difference. The request stays: the link comes up when a publication with a matching type comes.
   //
-  // With connected_within_ms = 0 it also waits until the types are compared, at most 500 ms, if the topic is published.
+  // With connected_within = 0 it also waits until the types are compared, at most 500 ms, if the topic is published.
   //
   // The handle is true after these three. It is false after the others, and the topic is not requested: bad_name,
   // bad_argument, refused and closed as above; without a broker ("none") also no_permission, no_descriptors, no_memory
@@ -126,9 +127,15 @@ class ORC_API participant {
   [[nodiscard]] result send_msg(std::string_view topic, message&& msg) noexcept;
   [[nodiscard]] result send_msg(std::string_view topic, orc::loan&& filled) noexcept;
   // Same as subscriber::recv by name. Returns its codes, and not_requested for an unknown topic.
-  [[nodiscard]] message recv_msg(std::string_view topic, int timeout_ms) noexcept;
+  [[nodiscard]] message recv_msg(std::string_view topic, std::chrono::nanoseconds timeout) noexcept;
+  [[nodiscard]] message recv_msg(std::string_view topic, int timeout_ms) noexcept {
+    return recv_msg(topic, detail::timeout_of(timeout_ms));
+  }
   // Same as subscriber::recv_next by name. Returns its codes, and not_requested for an unknown topic.
-  [[nodiscard]] message recv_next(std::string_view topic, int timeout_ms) noexcept;
+  [[nodiscard]] message recv_next(std::string_view topic, std::chrono::nanoseconds timeout) noexcept;
+  [[nodiscard]] message recv_next(std::string_view topic, int timeout_ms) noexcept {
+    return recv_next(topic, detail::timeout_of(timeout_ms));
+  }
   // Same as publisher::loan by name. Returns false for an unknown topic.
   [[nodiscard]] orc::loan loan(std::string_view topic, std::size_t size) noexcept;
 
@@ -138,7 +145,7 @@ class ORC_API participant {
   [[nodiscard]] orc::subscriber subscriber(std::string_view topic) noexcept;
 
   // Withdraws a topic. Its handles then return closed. Gives slow readers up to 300 ms for the last sample. Then waits
-  // for the broker's answer, at most broker_timeout_ms and at most a second; after the answer another participant can
+  // for the broker's answer, at most broker_timeout and at most a second; after the answer another participant can
   // register the topic. Returns not_registered for an unknown topic.
   result unregister_topic(std::string_view topic);
   // Withdraws a request. Threads that wait on it return closed. Returns not_requested for an unknown topic.

@@ -1,12 +1,14 @@
 // The sending end of a topic, as a handle: no name look-up per sample.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 
 #include "orc/message.h"
 #include "orc/result.h"
+#include "orc/timeout.h"
 #include "orc/version.h"
 
 namespace orc {
@@ -50,7 +52,7 @@ class ORC_API publisher {
   // - no_memory; closed, forked and not_registered as above.
   [[nodiscard]] orc::result send(const void* data, std::size_t size) noexcept;
   // The same with a stamp other than the time of this call, in ns since the Unix epoch: of a recording that plays, or
-  // of another network where the sample was sent. It becomes message::stamp_ns(), so a subscriber with max_age_ms drops
+  // of another network where the sample was sent. It becomes message::stamp_ns(), so a subscriber with max_age drops
   // a sample whose stamp is too old. Over multicast it is lost: LCM's format has no stamps.
   // - bad_argument: also a stamp below 1.
   [[nodiscard]] orc::result send(const void* data, std::size_t size, std::int64_t stamp_ns) noexcept;
@@ -71,12 +73,16 @@ class ORC_API publisher {
   // Returns how many links are up. A killed subscriber counts until its connection is seen to be gone. LCM
   // programs do not count. Returns 0 after fork() and for a false handle.
   [[nodiscard]] std::size_t readers() const noexcept;
-  // Waits until readers() is at least `count`, for at most timeout_ms milliseconds. 0 returns at once, -1 waits for
-  // ever. Signals do not end the wait.
+  // Waits until readers() is at least `count`, at most as long as the timeout. 0 returns at once, orc::forever waits
+  // without limit. Signals do not end the wait.
   // - timed_out: fewer links were up.
-  // - bad_argument: timeout_ms is below -1.
+  // - bad_argument: a negative timeout.
   // - closed, forked and not_registered as above.
-  [[nodiscard]] orc::result wait_readers(std::size_t count, int timeout_ms) noexcept;
+  [[nodiscard]] orc::result wait_readers(std::size_t count, std::chrono::nanoseconds timeout) noexcept;
+  // The same with a timeout in ms; -1 waits without limit.
+  [[nodiscard]] orc::result wait_readers(std::size_t count, int timeout_ms) noexcept {
+    return wait_readers(count, detail::timeout_of(timeout_ms));
+  }
 
  private:
   std::shared_ptr<detail::publication> publication_;

@@ -87,11 +87,11 @@ result participant::send_msg(std::string_view topic, message&& msg) noexcept {
 result participant::send_msg(std::string_view topic, orc::loan&& filled) noexcept {
   return usable() == errc::ok ? publisher(topic).send(std::move(filled)) : usable();
 }
-message participant::recv_msg(std::string_view topic, int timeout_ms) noexcept {
-  return usable() == errc::ok ? subscriber(topic).recv(timeout_ms) : message(usable());
+message participant::recv_msg(std::string_view topic, std::chrono::nanoseconds timeout) noexcept {
+  return usable() == errc::ok ? subscriber(topic).recv(timeout) : message(usable());
 }
-message participant::recv_next(std::string_view topic, int timeout_ms) noexcept {
-  return usable() == errc::ok ? subscriber(topic).recv_next(timeout_ms) : message(usable());
+message participant::recv_next(std::string_view topic, std::chrono::nanoseconds timeout) noexcept {
+  return usable() == errc::ok ? subscriber(topic).recv_next(timeout) : message(usable());
 }
 loan participant::loan(std::string_view topic, std::size_t size) noexcept { return publisher(topic).loan(size); }
 
@@ -191,11 +191,11 @@ std::size_t publisher::readers() const noexcept {
   if (interceptor* const instead = interceptor::current()) return instead->readers(*publication_);
   return publication_->readers();
 }
-orc::result publisher::wait_readers(std::size_t count, int timeout_ms) noexcept {
+orc::result publisher::wait_readers(std::size_t count, std::chrono::nanoseconds timeout) noexcept {
   if (!publication_) return errc::not_registered;
   if (interceptor* const instead = interceptor::current()) [[unlikely]]
-    return instead->wait_readers(*publication_, count, timeout_ms);
-  return publication_->wait_readers(count, timeout_ms);
+    return instead->wait_readers(*publication_, count, timeout);
+  return publication_->wait_readers(count, timeout);
 }
 
 // ---- subscriber ----
@@ -209,17 +209,17 @@ subscriber::subscriber(subscriber&&) noexcept = default;
 subscriber& subscriber::operator=(const subscriber&) noexcept = default;
 subscriber& subscriber::operator=(subscriber&&) noexcept = default;
 
-message subscriber::recv(int timeout_ms) noexcept {
+message subscriber::recv(std::chrono::nanoseconds timeout) noexcept {
   if (!subscription_) return message(errc::not_requested);
   if (interceptor* const instead = interceptor::current()) [[unlikely]]
-    return instead->recv(*subscription_, timeout_ms, detail::pick::newest);
-  return subscription_->recv(timeout_ms);
+    return instead->recv(*subscription_, timeout, detail::pick::newest);
+  return subscription_->recv(timeout);
 }
-message subscriber::recv_next(int timeout_ms) noexcept {
+message subscriber::recv_next(std::chrono::nanoseconds timeout) noexcept {
   if (!subscription_) return message(errc::not_requested);
   if (interceptor* const instead = interceptor::current()) [[unlikely]]
-    return instead->recv(*subscription_, timeout_ms, detail::pick::next);
-  return subscription_->recv(timeout_ms, detail::pick::next);
+    return instead->recv(*subscription_, timeout, detail::pick::next);
+  return subscription_->recv(timeout, detail::pick::next);
 }
 int subscriber::fd() noexcept {
   if (!subscription_) return -1;
@@ -231,10 +231,10 @@ bool subscriber::connected() const noexcept {
   if (interceptor* const instead = interceptor::current()) return instead->connected(*subscription_);
   return subscription_->connected();
 }
-orc::result subscriber::wait_connected(int timeout_ms) noexcept {
+orc::result subscriber::wait_connected(std::chrono::nanoseconds timeout) noexcept {
   if (!subscription_) return errc::not_requested;
-  if (interceptor* const instead = interceptor::current()) return instead->wait_connected(*subscription_, timeout_ms);
-  return subscription_->wait_connected(timeout_ms);
+  if (interceptor* const instead = interceptor::current()) return instead->wait_connected(*subscription_, timeout);
+  return subscription_->wait_connected(timeout);
 }
 orc::result subscriber::check_type() const noexcept {
   if (!subscription_) return errc::not_requested;

@@ -13,11 +13,14 @@ namespace orc::detail {
 namespace {
 
 constexpr std::size_t max_queue_depth = 65536;
-constexpr int max_withdrawal_ms = 1000;
+constexpr std::chrono::nanoseconds max_withdrawal = std::chrono::seconds(1);
 constexpr std::size_t max_held_messages = 60;
 constexpr std::size_t max_expected_size = std::size_t{1} << 36;
 constexpr std::uint8_t max_transports = 32;  // that a transport_set can name
-constexpr int max_spin_us = 1'000'000;
+constexpr std::chrono::nanoseconds max_spin = std::chrono::seconds(1);
+constexpr std::chrono::nanoseconds max_max_age = std::chrono::days(49);  // the broker is told ms in 32 bits
+// How long request_topic waits for the check of the types when it does not wait for the link.
+constexpr std::chrono::nanoseconds max_check = std::chrono::milliseconds(500);
 
 // The wire cuts longer texts, which would change the hash.
 [[nodiscard]] result check_description(const type_description& type) {
@@ -34,10 +37,8 @@ constexpr int max_spin_us = 1'000'000;
   return check_schema(type);
 }
 
-// How long request_topic waits for the check of the types when it does not wait for the link.
-[[nodiscard]] int check_patience_ms(int broker_timeout_ms) noexcept {
-  constexpr int most = 500;
-  return broker_timeout_ms < 0 ? most : std::min(broker_timeout_ms, most);
+[[nodiscard]] result negative(const char* option) {
+  return {errc::bad_argument, std::string(option) + " is negative: it is 0 or more, and orc::forever is without limit"};
 }
 
 [[nodiscard]] result again(const char* first) {
@@ -85,8 +86,8 @@ participant::participant(participant_options given) : generation_(fork_generatio
   }
   options_ = *std::move(completed);
   if (auto parsed = wire::name_space::parse(options_.name_space)) names_ = *std::move(parsed);
-  if (options_.broker_timeout_ms < -1) {
-    started_ = {errc::bad_argument, "broker_timeout_ms is -1 or more"};
+  if (options_.broker_timeout.count() < 0) {
+    started_ = negative("broker_timeout");
     return;
   }
   auto acquired = process::acquire();
@@ -188,16 +189,17 @@ result participant::request_topic(std::string_view topic, const request_options&
   if (options.depth > max_queue_depth)
     return {errc::bad_argument,
             "a queue has 1 to " + std::to_string(max_queue_depth) + " places, not " + std::to_string(options.depth)};
-  if (options.connected_within_ms < -1) return {errc::bad_argument, "connected_within_ms is -1 or more"};
+  if (options.connected_within.count() < 0) return negative("connected_within");
   if (options.max_messages == 0 || options.max_messages > max_held_messages)
     return {errc::bad_argument, "max_messages is 1 to " + std::to_string(max_held_messages) + ", not " +
                                     std::to_string(options.max_messages)};
-  if (options.spin_us < 0 || options.spin_us > max_spin_us)
-    return {errc::bad_argument, "spin_us is 0 to " + std::to_string(max_spin_us)};
+  if (options.spin.count() < 0 || options.spin > max_spin)
+    return {errc::bad_argument, "spin is 0 to " + text_of(max_spin) + ", not " + text_of(options.spin)};
   if (options.wait > wait::predictive) return {errc::bad_argument, "wait is block or predictive"};
   if (!(options.cpu_budget > 0 && options.cpu_budget <= 1))
     return {errc::bad_argument, "cpu_budget is a share of a core: above 0 and at most 1"};
-  if (options.max_age_ms < 0) return {errc::bad_argument, "max_age_ms is 0 (any age) or more"};
+  if (options.max_age.count() < 0 || options.max_age > max_max_age)
+    return {errc::bad_argument, "max_age is 0 (any age) to 49 days, not " + text_of(options.max_age)};
   if (auto ok = check_description(options.type); !ok) return ok;
   if (options.type_check > type_check::off) return {errc::bad_argument, "type_check is on or off"};
   if (options.newest_of > newest_of::each) return {errc::bad_argument, "newest_of is all or each"};
@@ -205,7 +207,7 @@ result participant::request_topic(std::string_view topic, const request_options&
     return {errc::bad_argument, "newest_of is for conflate = 1: with 0 every sample of each publisher comes anyway"};
   if (auto ok = available(options.transports); !ok) return ok;
   if (auto ok = consistent(options); !ok) return ok;
-  const deadline until(options.connected_within_ms);
+  const deadline until(options.connected_within);
   topic_table::entry& entry = topics_.find_or_make(topic);
   std::shared_ptr<subscription> s;
   {
@@ -228,21 +230,21 @@ result participant::request_topic(std::string_view topic, const request_options&
     forget(entry, s);
   }
   if (!done) return done;
-  if (options.connected_within_ms == 0) return s->wait_checked(deadline(check_patience_ms(options_.broker_timeout_ms)));
-  done = s->wait_connected(until.left_ms());
+  if (options.connected_within.count() == 0)
+    return s->wait_checked(deadline(std::min(options_.broker_timeout, max_check)));
+  done = s->wait_connected(until);
   if (done.code() == errc::timed_out)
-    return {errc::timed_out, "no link to topic " + std::string(topic) + " within " +
-                                 std::to_string(options.connected_within_ms) + " ms (" + s->link().reason +
-                                 "); the request stays"};
+    return {errc::timed_out, "no link to topic " + std::string(topic) + " within " + text_of(options.connected_within) +
+                                 " (" + s->link().reason + "); the request stays"};
   return done;
 }
 
 result participant::outcome_of(const announcement& announced) const {
-  result done = announced.wait(deadline(options_.broker_timeout_ms));
+  result done = announced.wait(deadline(options_.broker_timeout));
   if (done.code() != errc::timed_out) return done;
   if (auto why = housekeeping_->broker_availability(); !why) return why;
   return {errc::no_broker, "the broker at " + housekeeping_->broker_endpoint() + " did not answer within " +
-                               std::to_string(options_.broker_timeout_ms) + " ms"};
+                               text_of(options_.broker_timeout)};
 }
 
 std::shared_ptr<const announcement> participant::forget(topic_table::entry& entry,
@@ -275,8 +277,7 @@ result participant::unregister_topic(std::string_view topic) {
   if (!p) return errc::not_registered;
   const auto told = forget(*entry, p);
   // The next program that registers the topic must not hear that we hold it. The withdrawal takes effect, late or not.
-  const bool brief = options_.broker_timeout_ms >= 0 && options_.broker_timeout_ms < max_withdrawal_ms;
-  if (told) (void)told->wait(deadline(brief ? options_.broker_timeout_ms : max_withdrawal_ms));
+  if (told) (void)told->wait(deadline(std::min(options_.broker_timeout, max_withdrawal)));
   return {};
 }
 

@@ -70,7 +70,7 @@ detail::expected<stream_result> measure_stream(const stream_options& options) {
   participant node(bench::participant_at(options.broker, "orc bench load"));
   request_options wish;
   wish.transports = {options.transport};
-  wish.connected_within_ms = bench::connect_within_ms;
+  wish.connected_within = std::chrono::milliseconds(bench::connect_within_ms);
   if (options.predictive) wish.wait = wait::predictive;
   auto in = node.request_topic(stream_topic, wish);
   if (!in.result()) return in.error();

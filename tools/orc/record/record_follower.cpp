@@ -36,7 +36,7 @@ constexpr std::size_t most_described = 128;  // of a shared topic whose descript
 constexpr auto ask_interval = 100ms;  // for what the broker does not know yet
 constexpr auto patience = 1500ms;     // then a source is recorded with what is known of its type
 constexpr auto link_interval = 500ms;
-constexpr int last_broker_timeout_ms = 500;  // while somebody waits for the end
+constexpr auto last_broker_timeout = 500ms;  // while somebody waits for the end
 constexpr auto silence = 2s;                 // then it is worth saying that no broker answers
 
 std::vector<directory_watch> watches_of(const record_options& options, const directory& from) {
@@ -57,7 +57,7 @@ participant_options participant_of(const record_options& options) {
   own.broker = options.broker;
   own.name = "orc record";
   own.name_space = wire::no_name_space;
-  own.broker_timeout_ms = 500;
+  own.broker_timeout = 500ms;
   return own;
 }
 
@@ -116,7 +116,7 @@ result record_follower::step() {
 
 void record_follower::finish() {
   watches_.clear();
-  directory_ = directory({.broker = options_.broker, .broker_timeout_ms = last_broker_timeout_ms});
+  directory_ = directory({.broker = options_.broker, .broker_timeout = last_broker_timeout});
 }
 
 void record_follower::take(const directory_change& change) {

@@ -120,10 +120,8 @@ void top_subscription::run() {
 
 void top_subscription::follow(const std::string& topic) {
   opened_sample known{.topic = topic};
-  participant own({.broker = broker_,
-                   .name = "orc top",
-                   .name_space = wire::no_name_space,
-                   .broker_timeout_ms = broker_patience_ms});
+  participant own(
+      {.broker = broker_, .name = "orc top", .name_space = wire::no_name_space, .broker_timeout = broker_patience});
   subscriber from = own.request_topic(topic);
   if (!from) {
     known.link = from.error().message();
@@ -132,8 +130,7 @@ void top_subscription::follow(const std::string& topic) {
     }
     return;
   }
-  topic_types types(directory({.broker = broker_, .broker_timeout_ms = broker_patience_ms, .stop_fd = stop_.fd()}),
-                    topic);
+  topic_types types(directory({.broker = broker_, .broker_timeout = broker_patience, .stop_fd = stop_.fd()}), topic);
   shape shown = wanted_shape();
   for (;;) {
     const auto began = clock::now();

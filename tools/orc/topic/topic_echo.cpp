@@ -60,7 +60,7 @@ class echo_command {
       request.conflate = 0;
       request.depth = options_.queue;
     }
-    request.max_age_ms = options_.max_age_ms;
+    request.max_age = std::chrono::milliseconds(options_.max_age_ms);
     const subscriber requested = participant_.request_topic(options_.topic, request);
     if (stop_.raised()) return ended();
     if (!requested.result()) {

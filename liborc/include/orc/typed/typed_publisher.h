@@ -1,6 +1,7 @@
 // The sending end of a topic whose samples are a C++ type.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -60,6 +61,10 @@ class [[nodiscard]] typed_publisher {
 
   // As in orc::publisher.
   [[nodiscard]] std::size_t readers() const noexcept { return publisher_.readers(); }
+  // As in orc::publisher.
+  [[nodiscard]] orc::result wait_readers(std::size_t count, std::chrono::nanoseconds timeout) noexcept {
+    return publisher_.wait_readers(count, timeout);
+  }
   // As in orc::publisher.
   [[nodiscard]] orc::result wait_readers(std::size_t count, int timeout_ms) noexcept {
     return publisher_.wait_readers(count, timeout_ms);

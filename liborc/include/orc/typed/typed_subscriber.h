@@ -1,10 +1,12 @@
 // The receiving end of a topic whose samples are a C++ type.
 #pragma once
 
+#include <chrono>
 #include <utility>
 
 #include "orc/result.h"
 #include "orc/subscriber.h"
+#include "orc/timeout.h"
 #include "orc/typed/traits.h"
 #include "orc/typed/typed_message.h"
 
@@ -29,18 +31,28 @@ class [[nodiscard]] typed_subscriber {
 
   // Receives as subscriber::recv and recv_next do, and reads the sample as a T: `if (auto m = state.recv(100)) m->q`.
   // A sample that is no T makes the message false with status() type_mismatch; it counts as received.
-  [[nodiscard]] typed_message<T> recv(int timeout_ms) noexcept {
-    return typed_message<T>(subscriber_, &orc::subscriber::recv, timeout_ms);
+  [[nodiscard]] typed_message<T> recv(std::chrono::nanoseconds timeout) noexcept {
+    return typed_message<T>(subscriber_, &orc::subscriber::recv, timeout);
   }
+  // The same with a timeout in ms; -1 waits without limit.
+  [[nodiscard]] typed_message<T> recv(int timeout_ms) noexcept { return recv(detail::timeout_of(timeout_ms)); }
   // The same in order: subscriber::recv_next.
+  [[nodiscard]] typed_message<T> recv_next(std::chrono::nanoseconds timeout) noexcept {
+    return typed_message<T>(subscriber_, &orc::subscriber::recv_next, timeout);
+  }
+  // The same with a timeout in ms.
   [[nodiscard]] typed_message<T> recv_next(int timeout_ms) noexcept {
-    return typed_message<T>(subscriber_, &orc::subscriber::recv_next, timeout_ms);
+    return recv_next(detail::timeout_of(timeout_ms));
   }
 
   // As in orc::subscriber.
   [[nodiscard]] int fd() noexcept { return subscriber_.fd(); }
   // As in orc::subscriber.
   [[nodiscard]] bool connected() const noexcept { return subscriber_.connected(); }
+  // As in orc::subscriber.
+  [[nodiscard]] orc::result wait_connected(std::chrono::nanoseconds timeout) noexcept {
+    return subscriber_.wait_connected(timeout);
+  }
   // As in orc::subscriber.
   [[nodiscard]] orc::result wait_connected(int timeout_ms) noexcept { return subscriber_.wait_connected(timeout_ms); }
   // As in orc::subscriber.
