@@ -51,7 +51,7 @@ class OverOrc:
         itself: a receive waits for whole ms, and would outlast the deadline when no command comes.
         """
         self._states = broker.register_topic(STATE_TOPIC, expected_size=STATE.itemsize)
-        self._commands = broker.request_topic(COMMAND_TOPIC, max_age_ms=MAX_AGE_MS)
+        self._commands = broker.request_command(COMMAND_TOPIC, MAX_AGE_MS)
         self._readable = () if watches else (self._commands.fileno(),)
         self.answered = 0
 

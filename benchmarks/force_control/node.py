@@ -27,7 +27,7 @@ def serve(config: RunConfig) -> None:
     command = np.zeros(1, COMMAND)
     command_bytes = command.view(np.uint8)
     with orc.Participant(config.broker, name="force_controller", transports=config.transport) as broker:
-        commands = broker.register_topic(COMMAND_TOPIC, expected_size=COMMAND.itemsize, keep_last=False)
+        commands = broker.register_command(COMMAND_TOPIC, expected_size=COMMAND.itemsize)
         states = broker.request_topic(STATE_TOPIC, max_age_ms=MAX_AGE_MS, wait=config.wait)
         refused = realtime.prepare(PRIORITY if config.realtime else 0, config.controller_cpus)
         if config.verbose:

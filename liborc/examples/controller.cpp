@@ -71,9 +71,9 @@ int main() {
   options.name = "controller";
   orc::participant participant(options);
 
-  // keep_last: a robot that joins later must not carry out an old command.
+  // A robot that joins later must not carry out an old command: it does not get it.
   // max_age: a receive drops a state that is too old, however it arrived.
-  orc::publisher command = participant.register_topic("robot/command", {.keep_last = false});
+  orc::publisher command = participant.register_command("robot/command");
   orc::subscriber state = participant.request_topic("robot/state", {.max_age = oldest_state});
   if (!worked("robot/command", command.result()) || !worked("robot/state", state.result())) return EXIT_FAILURE;
 

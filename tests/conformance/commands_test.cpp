@@ -141,3 +141,52 @@ TEMPLATE_TEST_CASE("max_age: what waited in the queue is as old as when it was s
   REQUIRE(wait_until([&] { return send_value(publisher, 6) && (got = subscriber.recv(20)); }));
   CHECK(value_of(got) == 6);
 }
+
+TEMPLATE_TEST_CASE("register_command, request_command: only the connected receive, and nothing that is old",
+                   "[conformance][threads]", ORC_TEST_TRANSPORTS) {
+  using namespace std::chrono_literals;
+  broker_process address_broker;
+  orc::participant sender(address_broker.options());
+  orc::publisher command = sender.register_command("do", offered<TestType>());
+  REQUIRE(command.result());
+  REQUIRE(send_value(command, 1));
+  orc::participant robot(address_broker.options());
+  orc::subscriber does = robot.request_command("do", 200ms, wanted<TestType>());
+  REQUIRE(does.result());
+  REQUIRE(command.wait_readers(1, patience));
+  CHECK_FALSE(does.recv(50ms));  // sent before it joined
+  REQUIRE(send_value(command, 2));
+  CHECK(value_of(does.recv(patience)) == 2);
+  REQUIRE(send_value(command, 3));
+  grow_older_by(200);
+  CHECK_FALSE(does.recv(0));
+  CHECK(wait_until([&] { return does.recv(0).status() == orc::errc::nothing_new && does.link().stale != 0; }));
+  // The same again, and not another one.
+  CHECK(sender.register_command("do", offered<TestType>()).result());
+  CHECK(robot.request_command("do", 200ms).result());
+  CHECK(robot.request_command("do", 201ms).result().code() == orc::errc::bad_argument);
+}
+
+TEST_CASE("register_command, request_command: what contradicts a command is a bad_argument", "[conformance]") {
+  using namespace std::chrono_literals;
+  using orc::errc;
+  broker_process address_broker;
+  orc::participant both(address_broker.options());
+  const auto bulk = both.register_command("a", {.priority = orc::priority::bulk});
+  CHECK_FALSE(bulk);
+  CHECK_THAT(bulk.error().message(), contains("priority"));
+  for (const auto age : {0ns, -1ns}) {
+    const auto aged = both.request_command("b", age);
+    CHECK_FALSE(aged);
+    CHECK(aged.result().code() == errc::bad_argument);
+    CHECK_THAT(aged.error().message(), contains("max_age above 0"));
+  }
+  CHECK(both.request_command("b", orc::forever).result().code() == errc::bad_argument);
+  CHECK(both.request_command("b", 50ms, {.max_age = 60ms}).result().code() == errc::bad_argument);
+  CHECK(both.request_command("b", 50ms, {.conflate = 0, .depth = 4}).result().code() == errc::bad_argument);
+  CHECK_FALSE(both.publisher("a"));
+  CHECK_FALSE(both.subscriber("b"));
+  CHECK(both.request_command("b", 50ms, {.max_age = 50ms}));
+  CHECK(both.register_command("c", {.transports = {orc::transport::ipc}}));  // where there is no priority
+  CHECK(both.register_command("d", {.priority = orc::priority::control}));
+}

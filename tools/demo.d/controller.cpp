@@ -32,8 +32,7 @@ int main() {
   options.name = "controller";
   orc::participant b(options);
   /* Declare publishing topic */
-  if (!complain("register robot_control", b.register_topic("robot_control", {.keep_last = false}).result()))
-    return EXIT_FAILURE;
+  if (!complain("register robot_control", b.register_command("robot_control").result())) return EXIT_FAILURE;
   /* Subscribe to a topic */
   if (!complain("request robot_position", b.request_topic("robot_position", {.max_age = oldest_position}).result()))
     return EXIT_FAILURE;

@@ -122,6 +122,23 @@ class ORC_API participant {
   template <class T>
   [[nodiscard]] typed_subscriber<T> request_topic(std::string_view topic, request_options options = {});
 
+  // register_topic for commands, which must not be carried out late: a sample reaches only the subscriptions that are
+  // connected when it is sent (keep_last = false), and goes first over the network (priority::control, unless
+  // `options.transports` names neither tcp nor multicast). See liborc/doc/guide/commands-and-safety.md.
+  // - bad_argument: also priority::bulk.
+  [[nodiscard]] orc::publisher register_command(std::string_view topic, const topic_options& options = {});
+  // request_topic for commands: a receive returns the newest command, and none that is older than `max_age`.
+  // - bad_argument: also a max_age that is not above 0, another one in the options, and conflate = 0, because a queue
+  //   of commands is carried out late. For a command that must not be missed see orc/calls.h.
+  [[nodiscard]] orc::subscriber request_command(std::string_view topic, std::chrono::nanoseconds max_age,
+                                                const request_options& options = {});
+  // The same for samples of the C++ type T: include orc/typed.h.
+  template <class T>
+  [[nodiscard]] typed_publisher<T> register_command(std::string_view topic, topic_options options = {});
+  template <class T>
+  [[nodiscard]] typed_subscriber<T> request_command(std::string_view topic, std::chrono::nanoseconds max_age,
+                                                    request_options options = {});
+
   // Same as publisher::send by name. Returns its codes, and not_registered for an unknown topic.
   [[nodiscard]] result send_msg(std::string_view topic, const void* data, std::size_t size) noexcept;
   [[nodiscard]] result send_msg(std::string_view topic, message&& msg) noexcept;

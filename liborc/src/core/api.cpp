@@ -78,6 +78,34 @@ subscriber participant::request_topic(std::string_view topic, const request_opti
   return {nullptr, errc::no_memory};
 }
 
+publisher participant::register_command(std::string_view topic, const topic_options& options) try {
+  if (options.priority == priority::bulk)
+    return {nullptr, {errc::bad_argument, "a command does not wait behind other traffic: leave priority out"}};
+  topic_options chosen = options;
+  chosen.keep_last = false;
+  const transport_set over = options.transports;
+  if (over.empty() || over.contains(transport::tcp) || over.contains(transport::multicast))
+    chosen.priority = priority::control;
+  return register_topic(topic, std::as_const(chosen));
+} catch (const std::bad_alloc&) {
+  return {nullptr, errc::no_memory};
+}
+
+subscriber participant::request_command(std::string_view topic, std::chrono::nanoseconds max_age,
+                                        const request_options& options) try {
+  const auto wrong = [](const char* why) { return orc::subscriber(nullptr, {errc::bad_argument, why}); };
+  if (max_age.count() <= 0) return wrong("a command has a max_age above 0: an old one must not be carried out");
+  if (options.max_age.count() != 0 && options.max_age != max_age)
+    return wrong("the options name another max_age: leave it out");
+  if (options.conflate != 1)
+    return wrong("a queue of commands is carried out late: leave conflate out, or use a service or request_topic");
+  request_options chosen = options;
+  chosen.max_age = max_age;
+  return request_topic(topic, std::as_const(chosen));
+} catch (const std::bad_alloc&) {
+  return {nullptr, errc::no_memory};
+}
+
 result participant::send_msg(std::string_view topic, const void* data, std::size_t size) noexcept {
   return usable() == errc::ok ? publisher(topic).send(data, size) : usable();
 }
