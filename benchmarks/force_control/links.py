@@ -56,11 +56,11 @@ class OverOrc:
         self.answered = 0
 
     def answer(self, state: Record, deadline_ns: int) -> Array | None:
-        self._states.send_msg(state.view(np.uint8))
+        self._states.send(state.view(np.uint8))
         sequence = int(state["sequence"][0])
         newest: Array | None = None
         while True:
-            message = self._commands.recv_msg(0)
+            message = self._commands.recv(0)
             command = None if message is None else decode(message, COMMAND)
             if command is not None:
                 newest = command["torque_nm"][0].copy()

@@ -35,7 +35,7 @@ def serve(config: RunConfig) -> None:
                 print(f"controller: not permitted: {line}", file=sys.stderr, flush=True)
         parent = os.getppid()
         while True:
-            message = states.recv_msg(ALONE_MS)
+            message = states.recv(ALONE_MS)
             if message is None and os.getppid() != parent:
                 return
             state = None if message is None else decode(message, STATE)
@@ -45,7 +45,7 @@ def serve(config: RunConfig) -> None:
                 float(state["time_s"][0]), state["q"][0], state["dq"][0], float(state["force_n"][0])
             )
             command["sequence"] = state["sequence"]
-            commands.send_msg(command_bytes)
+            commands.send(command_bytes)
             del message, state
 
 

@@ -35,7 +35,7 @@ def serve(participant: orc.Participant, position: str, command: str) -> None:
     positions = participant.request_topic(position, max_age_ms=MAX_AGE_MS)  # may be registered later
     silent = False
     while True:
-        message = positions.recv_msg(SILENCE_MS)
+        message = positions.recv(SILENCE_MS)
         if message is None:
             if not silent:
                 print(f"waiting for {position}", flush=True)
@@ -47,7 +47,7 @@ def serve(participant: orc.Participant, position: str, command: str) -> None:
             continue
         if message.missed:
             print(f"skipped {message.missed}", flush=True)
-        commands.send_msg(control(np.frombuffer(message)))
+        commands.send(control(np.frombuffer(message)))
 
 
 def main() -> None:
