@@ -92,7 +92,7 @@ TEST_CASE("bad input: garbage sent to a publication does not disturb its stream"
     orc::participant sender(address_broker.options("sender"));
     orc::participant receiver(address_broker.options("receiver"));
     const orc::transport_set only{static_cast<orc::transport>(kind)};
-    REQUIRE(sender.register_topic("t", {.transports = only}));
+    REQUIRE(sender.register_topic("t", {.transports = only}).result());
     REQUIRE(receiver.request_topic("t", {.connected_within = patience, .transports = only}).result());
     auto publisher = sender.publisher("t");
     auto subscriber = receiver.subscriber("t");
@@ -334,13 +334,13 @@ TEST_CASE("bad input: an endpoint that leads nowhere leaves the subscriber waiti
     if (lie.transport == wire::transport::inproc) id = publication;
     const auto answer = client.ask(wire::register_topic{topic, id, {lie}, std::nullopt});
     REQUIRE(std::holds_alternative<wire::topic_state>(answer));
-    REQUIRE(receiver.request_topic(topic));
+    REQUIRE(receiver.request_topic(topic).result());
     CHECK(receiver.recv_msg(topic, 1).status() == orc::errc::timed_out);
     CHECK(!receiver.subscriber(topic).connected());
     CHECK(wait_until([&] { return !receiver.subscriber(topic).link().reason.empty(); }));
   }
   orc::participant sender(address_broker.options());
-  REQUIRE(sender.register_topic("truth"));
+  REQUIRE(sender.register_topic("truth").result());
   REQUIRE(receiver.request_topic("truth", {.connected_within = patience}).result());
   REQUIRE(sender.send_msg("truth", "x", 1));
   CHECK(receiver.recv_msg("truth", patience_ms));

@@ -91,7 +91,7 @@ TEST_CASE("broker: inproc streams do not notice its death either", "[fault][thre
   broker_process address_broker;
   orc::participant sender(address_broker.options());
   orc::participant receiver(address_broker.options());
-  REQUIRE(sender.register_topic("t", {.transports = {orc::transport::inproc}}));
+  REQUIRE(sender.register_topic("t", {.transports = {orc::transport::inproc}}).result());
   REQUIRE(receiver.request_topic("t", {.connected_within = patience}).result());
   auto publisher = sender.publisher("t");
   auto subscriber = receiver.subscriber("t");
@@ -185,7 +185,7 @@ TEST_CASE("broker: started after its participants, it brings them together", "[f
   const auto got = receiver.recv_msg("early/bird", patience_ms);
   REQUIRE(got.size() == 4);
   CHECK(wait_until([&] { return sender.broker_endpoint() == address_broker.endpoint(); }));
-  CHECK(sender.register_topic("early/bird", {.transports = {orc::transport::ipc}}));
+  CHECK(sender.register_topic("early/bird", {.transports = {orc::transport::ipc}}).result());
 }
 
 TEST_CASE("broker: a set-up call that finds it dead says so in time and takes effect when it is back",
@@ -211,8 +211,8 @@ TEST_CASE("broker: two at once live side by side, a second one on the same endpo
     orc::participant sender(one.options());
     orc::participant stranger(other.options());
     orc::participant receiver(one.options());
-    REQUIRE(sender.register_topic("t"));
-    REQUIRE(stranger.register_topic("t"));  // another broker, another map
+    REQUIRE(sender.register_topic("t").result());
+    REQUIRE(stranger.register_topic("t").result());  // another broker, another map
     REQUIRE(receiver.request_topic("t", {.connected_within = patience}).result());
     REQUIRE(stranger.send_msg("t", "wrong", 5));
     REQUIRE(sender.send_msg("t", "right", 5));
@@ -228,6 +228,6 @@ TEST_CASE("broker: two at once live side by side, a second one on the same endpo
     INFO(text);
     CHECK(text.find(one.endpoint()) != std::string::npos);
     // The first one is unharmed.
-    CHECK(sender.register_topic("still/there"));
+    CHECK(sender.register_topic("still/there").result());
   }
 }

@@ -57,7 +57,7 @@ TEST_CASE("no broker: ORC_BROKER says where it is", "[fault][threads]") {
   ::setenv("ORC_BROKER", address_broker.endpoint().c_str(), 1);
   {
     orc::participant found;
-    CHECK(found.register_topic("t"));
+    CHECK(found.register_topic("t").result());
     CHECK(found.broker_endpoint() == address_broker.endpoint());
   }
   ::unsetenv("ORC_BROKER");
@@ -79,7 +79,7 @@ TEST_CASE("settings: broker endpoints that are none are refused with a sentence"
     const auto registered = alone.register_topic("t").result();
     CHECK(!registered);
     CHECK(!registered.error().message().empty());
-    CHECK(!alone.request_topic("t"));
+    CHECK(!alone.request_topic("t").result());
     CHECK(alone.broker_endpoint().empty());
   }
 }
@@ -142,8 +142,8 @@ TEST_CASE("names: 1 to 255 bytes of [A-Za-z0-9_./-], everything else is bad_name
   for (const std::string& name : {std::string("a"), std::string("A-b_c.d/e"), std::string("..").append("/x"),
                                   std::string(255, 'n'), std::string("/a"), std::string("-")}) {
     INFO(name);
-    CHECK(both.register_topic(name));
-    CHECK(both.request_topic(name));
+    CHECK(both.register_topic(name).result());
+    CHECK(both.request_topic(name).result());
   }
   using namespace std::string_literals;
   for (const std::string& name : {""s, "/"s, "a b"s, "a\0b"s, "ü"s, "a\n"s, std::string(256, 'n'),
@@ -208,7 +208,7 @@ TEST_CASE("paths: a broker whose directory leaves no room for socket names", "[f
   INFO(registered.error().message());
   if (!registered) CHECK(registered.error().message().size() > 20);
   // inproc and tcp need no path.
-  REQUIRE(both.register_topic("u", {.transports = {orc::transport::tcp}}));
+  REQUIRE(both.register_topic("u", {.transports = {orc::transport::tcp}}).result());
   REQUIRE(both.request_topic("u", {.connected_within = patience}).result());
   REQUIRE(both.send_msg("u", "x", 1));
   CHECK(both.recv_msg("u", patience_ms));

@@ -27,7 +27,7 @@ struct relayed_stream {
   std::unique_ptr<flaky_relay> relay;
 
   relayed_stream(unsigned seed, unsigned cut_every) {
-    REQUIRE(sender.register_topic("t", {.transports = {orc::transport::ipc}}));
+    REQUIRE(sender.register_topic("t", {.transports = {orc::transport::ipc}}).result());
     raw_client client(address_broker.endpoint());
     const auto state = described(client, "t");
     // The relay takes the place of the publication's socket, the only one where a publication with its id may be.

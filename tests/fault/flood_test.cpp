@@ -47,7 +47,7 @@ TEST_CASE("flood: a stranger who sends frames, parts or commands without end is 
     broker_process address_broker;
     orc::participant sender(address_broker.options());
     orc::participant receiver(address_broker.options());
-    REQUIRE(sender.register_topic("t", {.transports = {orc::transport::ipc}}));
+    REQUIRE(sender.register_topic("t", {.transports = {orc::transport::ipc}}).result());
     REQUIRE(receiver.request_topic("t", {.connected_within = patience}).result());
     const auto stranger = connected_to(address_of(address_broker.endpoint(), "t", wire::transport::ipc));
     std::string bytes;
@@ -68,7 +68,7 @@ TEST_CASE("flood: many who join at once do not keep the publisher from sending",
   broker_process address_broker;
   orc::participant sender(address_broker.options());
   orc::participant receiver(address_broker.options());
-  REQUIRE(sender.register_topic("t", {.transports = {orc::transport::ipc}}));
+  REQUIRE(sender.register_topic("t", {.transports = {orc::transport::ipc}}).result());
   REQUIRE(receiver.request_topic("t", {.connected_within = patience}).result());
   const std::string endpoint = address_of(address_broker.endpoint(), "t", wire::transport::ipc);
   std::vector<orc::detail::unique_fd> crowd;
@@ -107,7 +107,7 @@ TEST_CASE("regression: in order, what an older publication sent and nobody saw i
   broker_process address_broker;
   orc::participant receiver(address_broker.options("receiver"));
   auto sender = std::make_unique<orc::participant>(address_broker.options("sender"));
-  REQUIRE(sender->register_topic("t"));
+  REQUIRE(sender->register_topic("t").result());
   REQUIRE(receiver.request_topic("t", {.conflate = 0, .depth = 4, .connected_within = patience}).result());
   auto subscriber = receiver.subscriber("t");
   // The reader is away: of ten samples the queue keeps 7 to 10.

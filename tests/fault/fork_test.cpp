@@ -130,7 +130,7 @@ TEST_CASE("fork: destroying what was inherited is harmless to the child and to t
     REQUIRE(status);
     CHECK(*status == 0);
     for (std::uint64_t value = 3; value < 100; ++value) REQUIRE(s.well(value));
-    REQUIRE(s.sender->register_topic("after"));
+    REQUIRE(s.sender->register_topic("after").result());
     const auto end = std::chrono::steady_clock::now() + patience;
     while (change.topic.name != "after" && std::chrono::steady_clock::now() < end)
       (void)watch->next_change(change, patience_ms);

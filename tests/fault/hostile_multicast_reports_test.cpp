@@ -32,7 +32,7 @@ class victim {
     options = address_broker.options("victim");
     options.multicast = test_group();
     sender = std::make_unique<orc::participant>(options);
-    REQUIRE(sender->register_topic(topic, {.transports = {orc::transport::multicast}}));
+    REQUIRE(sender->register_topic(topic, {.transports = {orc::transport::multicast}}).result());
     publisher = sender->publisher(topic);
     raw_client client(address_broker.endpoint());
     const auto state = described(client, topic);

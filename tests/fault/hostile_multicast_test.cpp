@@ -51,7 +51,7 @@ template <typename Attack>
 void exchange_during(Attack attack, int rounds) {
   orc::participant sender(alone());
   orc::participant receiver(alone());
-  REQUIRE(sender.register_topic(topic));
+  REQUIRE(sender.register_topic(topic).result());
   REQUIRE(receiver.request_topic(topic, {.connected_within = patience}).result());
   auto publisher = sender.publisher(topic);
   const auto sample = patterned(150'000);
@@ -118,7 +118,7 @@ TEST_CASE("hostile multicast: at the port of a publication", "[fault][threads]")
   broker_process address_broker;
   orc::participant sender(address_broker.options("sender"));
   orc::participant receiver(address_broker.options("receiver"));
-  REQUIRE(sender.register_topic(topic, {.transports = {orc::transport::multicast}}));
+  REQUIRE(sender.register_topic(topic, {.transports = {orc::transport::multicast}}).result());
   REQUIRE(receiver.request_topic(topic, {.connected_within = patience}).result());
   auto publisher = sender.publisher(topic);
   const auto url =

@@ -20,7 +20,7 @@ TEST_CASE("names: a second live publisher is refused and told who holds the topi
   broker_process address_broker;
   orc::participant first(address_broker.options("first_robot"));
   orc::participant second(address_broker.options("second_robot"));
-  REQUIRE(first.register_topic("arm/state"));
+  REQUIRE(first.register_topic("arm/state").result());
   const auto refused = second.register_topic("arm/state").result();
   CHECK(refused.code() == orc::errc::name_taken);
   const std::string text = refused.error().message();
@@ -35,7 +35,7 @@ TEST_CASE("names: a second live publisher is refused and told who holds the topi
   CHECK(second.recv_msg("arm/state", patience_ms));
   // Given up, it is free.
   REQUIRE(first.unregister_topic("arm/state"));
-  CHECK(second.register_topic("arm/state"));
+  CHECK(second.register_topic("arm/state").result());
 }
 
 TEST_CASE("names: a stopped publisher still holds its topic", "[fault][threads]") {
@@ -189,7 +189,7 @@ TEST_CASE("bounded: an orderly end leaves no socket behind", "[fault][threads]")
   const std::size_t before = sockets_below(address_broker.directory().path());
   orc::participant lasting(address_broker.options());
   for (int n = 0; n < 20; ++n) {
-    REQUIRE(lasting.register_topic("t", {.transports = {orc::transport::ipc}}));
+    REQUIRE(lasting.register_topic("t", {.transports = {orc::transport::ipc}}).result());
     REQUIRE(lasting.unregister_topic("t"));
     orc::participant brief(address_broker.options());
     const auto registered = brief.register_topic("u", {.transports = {orc::transport::ipc}}).result();

@@ -234,14 +234,14 @@ TEST_CASE("shared topics: shared and exclusive registration refuse each other", 
   orc::participant second(address_broker.options("second"));
   orc::topic_options shared;
   shared.shared = true;
-  REQUIRE(first.register_topic("stop", shared));
+  REQUIRE(first.register_topic("stop", shared).result());
   auto refused = second.register_topic("stop").result();
   CHECK(refused.code() == orc::errc::name_taken);
   INFO(refused.error().message());
   CHECK(refused.error().message().find("is shared") != std::string::npos);
   CHECK(refused.error().message().find("first") != std::string::npos);
-  REQUIRE(second.register_topic("stop", shared));
-  REQUIRE(first.register_topic("arm"));
+  REQUIRE(second.register_topic("stop", shared).result());
+  REQUIRE(first.register_topic("arm").result());
   refused = second.register_topic("arm", shared).result();
   CHECK(refused.code() == orc::errc::name_taken);
   CHECK(refused.error().message().find("first") != std::string::npos);
@@ -251,8 +251,8 @@ TEST_CASE("shared topics: shared and exclusive registration refuse each other", 
   holder.must("share left any");
   holder.must("register alone any");
   holder.process().kill();
-  CHECK(second.register_topic("left"));
-  CHECK(second.register_topic("alone", shared));
+  CHECK(second.register_topic("left").result());
+  CHECK(second.register_topic("alone", shared).result());
 }
 
 TEST_CASE("shared topics: more publishers than there is room for are refused, and the others go on",
@@ -291,5 +291,5 @@ TEST_CASE("shared topics: more publishers than there is room for are refused, an
     return seen.size() == room;
   }));
   crowd.erase(crowd.begin());
-  CHECK(crowd.back()->register_topic("stop", shared));  // there is room again
+  CHECK(crowd.back()->register_topic("stop", shared).result());  // there is room again
 }

@@ -88,10 +88,12 @@ TEST_CASE("shm: memory that may not be locked is said when it was promised, and 
 TEST_CASE("shm: locked and huge memory carry the same samples, and huge pages are no condition", "[fault][threads]") {
   broker_process address_broker;
   orc::participant participant(address_broker.options());
-  REQUIRE(participant.register_topic("huge", {.transports = only_shm, .memory = {.huge_pages = true}}));
+  REQUIRE(participant.register_topic("huge", {.transports = only_shm, .memory = {.huge_pages = true}}).result());
   CHECK(exchange(participant, "huge"));
-  REQUIRE(participant.register_topic(
-      "large/huge", {.transports = only_shm, .expected_size = 1'000'000, .memory = {.huge_pages = true}}));
+  REQUIRE(participant
+              .register_topic("large/huge",
+                              {.transports = only_shm, .expected_size = 1'000'000, .memory = {.huge_pages = true}})
+              .result());
   CHECK(exchange(participant, "large/huge"));
   const auto locked = participant
                           .register_topic("locked", {.transports = only_shm,
@@ -152,7 +154,7 @@ TEST_CASE("shm: a forked child lets go of the messages that it inherited, and th
   broker_process address_broker;
   std::optional<orc::participant> sender(address_broker.options());
   std::optional<orc::participant> receiver(address_broker.options());
-  REQUIRE(sender->register_topic("t", {.transports = only_shm}));
+  REQUIRE(sender->register_topic("t", {.transports = only_shm}).result());
   REQUIRE(receiver->request_topic("t", {.connected_within = patience}).result());
   auto publisher = sender->publisher("t");
   auto subscriber = receiver->subscriber("t");

@@ -20,7 +20,7 @@ namespace {
 std::int64_t longest_send_ms(const orc::topic_options& offer, std::size_t size) {
   broker_process address_broker;
   orc::participant sender(address_broker.options("sender"));
-  REQUIRE(sender.register_topic("t", offer));
+  REQUIRE(sender.register_topic("t", offer).result());
   auto publisher = sender.publisher("t");
   const bytes sample = patterned(size);
   REQUIRE(publisher.send(sample.data(), sample.size()));

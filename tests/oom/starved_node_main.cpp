@@ -66,7 +66,7 @@ void live(const std::string& broker, const std::vector<orc::transport>& over, st
   for (const auto each : over) set.insert(each);
   for (int round = 0; round < 20 && steady::now() < end; ++round) {
     const std::string topic = "starved/" + std::to_string(round % 3);
-    if (!sender.register_topic(topic, {.transports = set})) ++all.refused;
+    if (!sender.register_topic(topic, {.transports = set}).result()) ++all.refused;
     const int conflate = round % 2;
     if (receiver
             .request_topic(

@@ -15,7 +15,7 @@ TEMPLATE_TEST_CASE("joins: none of thousands is deaf: each gets the last value a
                    "[stress][threads]", ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
   orc::participant sender(address_broker.options());
-  REQUIRE(sender.register_topic("t", offered<TestType>()));
+  REQUIRE(sender.register_topic("t", offered<TestType>()).result());
   auto publisher = sender.publisher("t");
   std::uint64_t value = 1;
   REQUIRE(send_value(publisher, value));
@@ -43,7 +43,7 @@ TEMPLATE_TEST_CASE("joins: of several at once beside a running stream none is de
                    ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
   orc::participant sender(address_broker.options());
-  REQUIRE(sender.register_topic("t", offered<TestType>()));
+  REQUIRE(sender.register_topic("t", offered<TestType>()).result());
   auto publisher = sender.publisher("t");
   std::atomic<bool> stop{false};
   std::atomic<std::uint64_t> sent{0};
@@ -114,7 +114,7 @@ TEMPLATE_TEST_CASE("bounded: a thousand requests and releases leave nothing behi
                    ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
   orc::participant sender(address_broker.options());
-  REQUIRE(sender.register_topic("t", offered<TestType>()));
+  REQUIRE(sender.register_topic("t", offered<TestType>()).result());
   REQUIRE(sender.send_msg("t", "x", 1));
   orc::participant receiver(address_broker.options());
   stays_flat(rounds(1000, 1000, 50), [&] {
@@ -140,7 +140,7 @@ TEMPLATE_TEST_CASE("bounded: registrations and withdrawals leave nothing behind"
   std::uint64_t value = 0;
   const auto cycle = [&] {
     const std::string topic = name_of(++value);
-    REQUIRE(sender.register_topic(topic, offered<TestType>()));
+    REQUIRE(sender.register_topic(topic, offered<TestType>()).result());
     REQUIRE(sender.send_msg(topic, &value, sizeof value));
     const auto got = receiver.recv_msg(topic, patience_ms);
     REQUIRE(value_of(got) == value);
@@ -162,7 +162,7 @@ TEST_CASE("bounded: whole participants come and go and leave nothing behind", "[
     orc::participant receiver(address_broker.options());
     REQUIRE(receiver.request_topic("t", {.connected_within = patience, .transports = {kind}}).result());
     REQUIRE(receiver.recv_msg("t", patience_ms));
-    REQUIRE(receiver.register_topic("back"));
+    REQUIRE(receiver.register_topic("back").result());
   });
 }
 
@@ -197,8 +197,8 @@ TEST_CASE("bounded: many topics of one participant", "[stress][threads]") {
   const std::size_t topics = rounds(300, 1000, 40);
   for (std::size_t n = 0; n < topics; ++n) {
     const std::string topic = "many/" + std::to_string(n);
-    REQUIRE(sender.register_topic(topic));
-    REQUIRE(receiver.request_topic(topic));
+    REQUIRE(sender.register_topic(topic).result());
+    REQUIRE(receiver.request_topic(topic).result());
     REQUIRE(sender.send_msg(topic, &n, sizeof n));
   }
   for (std::size_t n = 0; n < topics; ++n) {

@@ -68,7 +68,7 @@ class ping_pong {
 
   void publish(transport over) {
     broker participant(address_broker_.options("publisher"));
-    if (!participant.register_topic(topic, {.transports = {over}})) ++said_->wrong;
+    if (!participant.register_topic(topic, {.transports = {over}}).result()) ++said_->wrong;
     auto to = participant.publisher(topic);
     if (!wait_until([&] { return to.readers() != 0; })) ++said_->wrong;
     std::vector<unsigned char> sample;
