@@ -1,6 +1,7 @@
 // What the command line of `orc top` says.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 
