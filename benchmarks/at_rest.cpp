@@ -81,8 +81,8 @@ class end {
   bool declare(const char* broker) {
     participant_.emplace(participant_at(broker, role_ == role::publisher ? "at_rest (publisher)" : "at_rest"));
     for (std::size_t i = 0; i < options_.topics; ++i) {
-      const auto done = role_ == role::publisher ? participant_->register_topic(topic_of(i))
-                                                 : participant_->request_topic(topic_of(i));
+      const auto done = role_ == role::publisher ? participant_->register_topic(topic_of(i)).result()
+                                                 : participant_->request_topic(topic_of(i)).result();
       if (!done) {
         std::fprintf(stderr, "%s: %s\n", topic_of(i).c_str(), done.error().message().c_str());
         return false;

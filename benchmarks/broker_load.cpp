@@ -97,7 +97,7 @@ void request_topics(const std::string& broker, const options& o, const fleet& al
 // Topics with a publication, as the broker lists them.
 std::size_t listed_topics(const std::string& broker) {
   std::vector<topic_state> topics;
-  if (!directory({.broker = broker, .broker_timeout_ms = 5000}).topics("**", topics)) return 0;
+  if (!directory({.broker = broker, .broker_timeout = std::chrono::milliseconds(5000)}).topics("**", topics)) return 0;
   return static_cast<std::size_t>(
       std::count_if(topics.begin(), topics.end(), [](const auto& each) { return each.publication.has_value(); }));
 }

@@ -68,9 +68,10 @@ void serve(channel& line) {
     orc::participant participant(participant_at(p->broker, "fanout (subscriber)"));
     request_options wish;
     wish.transports = {p->transport};
-    wish.connected_within_ms = connect_within_ms;
-    if (p->wait == wait_mode::spin && p->transport == orc::transport::shm) wish.spin_us = 1'000'000;
-    const bool open = static_cast<bool>(participant.request_topic(topic_of(*p), wish));
+    wish.connected_within = std::chrono::milliseconds(connect_within_ms);
+    if (p->wait == wait_mode::spin && p->transport == orc::transport::shm)
+      wish.spin = std::chrono::microseconds(1'000'000);
+    const bool open = static_cast<bool>(participant.request_topic(topic_of(*p), wish).result());
     line.put(open);
     if (open) line.put(take_all(participant.subscriber(topic_of(*p))));
   }
@@ -107,7 +108,7 @@ outcome measure(const options& o, const plan& p, std::size_t size, const std::ve
   topic_options offer;
   offer.transports = {p.transport};
   offer.expected_size = size;
-  if (const auto done = participant.register_topic(topic_of(p), offer); !done)
+  if (const auto done = participant.register_topic(topic_of(p), offer).result(); !done)
     throw std::runtime_error(done.error().message());
   for (auto* each : others) each->line.put(p);
   for (auto* each : others) {

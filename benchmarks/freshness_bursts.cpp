@@ -75,8 +75,8 @@ void receive_orc(channel& line, const plan& p) {
   orc::participant participant(participant_at(p.broker, "freshness (receiver)"));
   request_options wish;
   wish.transports = {p.transport};
-  wish.connected_within_ms = connect_within_ms;
-  const bool open = static_cast<bool>(participant.request_topic(topic(p), wish));
+  wish.connected_within = std::chrono::milliseconds(connect_within_ms);
+  const bool open = static_cast<bool>(participant.request_topic(topic(p), wish).result());
   line.put(open);
   if (!open) return;
   auto in = participant.subscriber(topic(p));
@@ -182,7 +182,7 @@ void publish_orc(channel& line, const freshness_options& o, const plan& p, resul
   orc::participant participant(participant_at(p.broker, "freshness"));
   topic_options offer;
   offer.transports = {p.transport};
-  if (const auto done = participant.register_topic(topic(p), offer); !done)
+  if (const auto done = participant.register_topic(topic(p), offer).result(); !done)
     throw std::runtime_error(done.error().message());
   line.put(p);
   expect_open(line);

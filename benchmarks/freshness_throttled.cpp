@@ -103,8 +103,8 @@ outcome subscribe_orc(channel& line, double wait_seconds) {
   orc::participant participant(participant_at(broker_endpoint, "freshness (receiver)"));
   request_options wish;
   wish.transports = {orc::transport::tcp};  // the file system is shared: ipc would go past the link
-  wish.connected_within_ms = connect_within_ms;
-  const auto requested = participant.request_topic(topic, wish);
+  wish.connected_within = std::chrono::milliseconds(connect_within_ms);
+  const auto requested = participant.request_topic(topic, wish).result();
   if (!requested) std::fprintf(stderr, "receiver: %s\n", requested.error().message().c_str());
   line.put(static_cast<bool>(requested));
   auto in = participant.subscriber(topic);
@@ -158,7 +158,7 @@ outcome publish_orc(channel& line, const freshness_options& o) {
   orc::participant participant(participant_at(broker_endpoint, "freshness"));
   topic_options offer;
   offer.transports = {orc::transport::tcp};
-  if (const auto done = participant.register_topic(topic, offer); !done)
+  if (const auto done = participant.register_topic(topic, offer).result(); !done)
     throw std::runtime_error(done.error().message());
   line.put(kind::orc);
   expect_open(line);

@@ -93,9 +93,9 @@ void receive_orc(channel& line, const plan& p) {
   orc::participant participant(participant_at(p.broker, "head_of_line (receiver)"));
   request_options wish;
   wish.transports = {p.transport};
-  wish.connected_within_ms = connect_within_ms;
-  bool open = static_cast<bool>(participant.request_topic(topic(p, "small"), wish));
-  if (!is_quiet(p.what)) open = static_cast<bool>(participant.request_topic(topic(p, "large"), wish)) && open;
+  wish.connected_within = std::chrono::milliseconds(connect_within_ms);
+  bool open = static_cast<bool>(participant.request_topic(topic(p, "small"), wish).result());
+  if (!is_quiet(p.what)) open = static_cast<bool>(participant.request_topic(topic(p, "large"), wish).result()) && open;
   line.put(open);
   if (!open) return;
   std::thread large;
@@ -192,10 +192,10 @@ outcome publish_orc(channel& line, const options& o, const plan& p) {
   topic_options offer;
   offer.transports = {p.transport};
   offer.expected_size = o.declared ? o.small_size : 0;
-  if (const auto done = participant.register_topic(topic(p, "small"), offer); !done)
+  if (const auto done = participant.register_topic(topic(p, "small"), offer).result(); !done)
     throw std::runtime_error(done.error().message());
   offer.expected_size = o.declared ? o.large_size : 0;
-  if (const auto done = participant.register_topic(topic(p, "large"), offer); !done)
+  if (const auto done = participant.register_topic(topic(p, "large"), offer).result(); !done)
     throw std::runtime_error(done.error().message());
   line.put(p);
   const auto open = line.get<bool>(3 * connect_within_ms);

@@ -52,8 +52,8 @@ void compare(const std::string& broker, transport over, std::size_t size, int ba
   wanted.transports = {over};
   wanted.conflate = 0;
   wanted.depth = 2 * batch;
-  wanted.connected_within_ms = patience_ms;
-  if (!sender.register_topic("cost", offered) || !receiver.request_topic("cost", wanted))
+  wanted.connected_within = std::chrono::milliseconds(patience_ms);
+  if (!sender.register_topic("cost", offered) || !receiver.request_topic("cost", wanted).result())
     throw std::runtime_error("there is no link");
   auto to = sender.publisher("cost");
   auto from = receiver.subscriber("cost");

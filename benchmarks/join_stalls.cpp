@@ -57,8 +57,8 @@ void serve(channel& line) {
     orc::participant participant(participant_at(p->broker, "join_stalls (subscriber)"));
     request_options wish;
     wish.transports = {orc::transport::shm};
-    wish.connected_within_ms = joins_within_ms;
-    const bool open = static_cast<bool>(participant.request_topic(topic_of(*p), wish));
+    wish.connected_within = std::chrono::milliseconds(joins_within_ms);
+    const bool open = static_cast<bool>(participant.request_topic(topic_of(*p), wish).result());
     line.put(open);
     if (!open) continue;
     auto in = participant.subscriber(topic_of(*p));
@@ -103,7 +103,7 @@ outcome measure(const plan& p, const options& o, std::uint64_t at_least, std::ve
   offer.transports = {orc::transport::shm};
   offer.history = p.history;
   offer.memory.lock = p.lock;
-  if (const auto done = participant.register_topic(topic_of(p), offer); !done)
+  if (const auto done = participant.register_topic(topic_of(p), offer).result(); !done)
     throw std::runtime_error(done.error().message());
   auto publisher = participant.publisher(topic_of(p));
   const std::vector<std::byte> sample(p.size, std::byte{1});

@@ -83,12 +83,12 @@ class orc_side {
  public:
   orc_side(const echo_options&, const std::string& out, const std::vector<std::string>& in)
       : participant_(participant_at("none", "lcm_echo")) {
-    check(participant_.register_topic(out, {.transports = {orc::transport::multicast}}));
-    out_ = participant_.publisher(out);
+    out_ = participant_.register_topic(out, {.transports = {orc::transport::multicast}});
+    check(out_.result());
     for (const std::string& each : in) {
-      check(participant_.request_topic(
+      in_.push_back(participant_.request_topic(
           each, {.conflate = 0, .depth = queue_depth, .transports = {orc::transport::multicast}}));
-      in_.push_back(participant_.subscriber(each));
+      check(in_.back().result());
     }
   }
   bool send(const std::byte* data, std::size_t size) noexcept { return static_cast<bool>(out_.send(data, size)); }

@@ -129,9 +129,9 @@ std::optional<trial> receive(channel& line, order o, way how, const options& all
   participant subscriber(over(o, "predictive"));
   request_options wish;
   if (how == way::predictive) wish.wait = wait::predictive;
-  if (how == way::spin) wish.spin_us = 1'000'000;
+  if (how == way::spin) wish.spin = std::chrono::microseconds(1'000'000);
   wish.cpu_budget = all.budget;
-  if (!subscriber.request_topic(topic_of(o), wish)) return std::nullopt;
+  if (!subscriber.request_topic(topic_of(o), wish).result()) return std::nullopt;
   auto in = subscriber.subscriber(topic_of(o));
   if (!line.put(o)) return std::nullopt;
   if (!in.wait_connected(5000)) return std::nullopt;

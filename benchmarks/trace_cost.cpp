@@ -43,7 +43,9 @@ struct costs {
 int measure(std::size_t size, int batches) {
   participant node;
   if (!node.register_topic("cost") ||
-      !node.request_topic("cost", {.conflate = 0, .depth = 2 * batch, .connected_within_ms = 10'000}))
+      !node.request_topic("cost",
+                          {.conflate = 0, .depth = 2 * batch, .connected_within = std::chrono::milliseconds(10'000)})
+           .result())
     return 1;
   auto to = node.publisher("cost");
   auto from = node.subscriber("cost");

@@ -84,7 +84,7 @@ class typed_end {
     if (!out_.result()) return out_.result();
     request_options wish;
     wish.transports = {link_.transport};
-    wish.connected_within_ms = connect_within_ms;
+    wish.connected_within = std::chrono::milliseconds(connect_within_ms);
     in_ = participant_.request_topic<T>(link_.in, wish);
     if (!in_.result()) return in_.result();
     return out_.wait_readers(1, connect_within_ms);

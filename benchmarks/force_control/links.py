@@ -51,16 +51,16 @@ class OverOrc:
         itself: a receive waits for whole ms, and would outlast the deadline when no command comes.
         """
         self._states = broker.register_topic(STATE_TOPIC, expected_size=STATE.itemsize)
-        self._commands = broker.request_topic(COMMAND_TOPIC, max_age_ms=MAX_AGE_MS)
+        self._commands = broker.request_command(COMMAND_TOPIC, MAX_AGE_MS)
         self._readable = () if watches else (self._commands.fileno(),)
         self.answered = 0
 
     def answer(self, state: Record, deadline_ns: int) -> Array | None:
-        self._states.send_msg(state.view(np.uint8))
+        self._states.send(state.view(np.uint8))
         sequence = int(state["sequence"][0])
         newest: Array | None = None
         while True:
-            message = self._commands.recv_msg(0)
+            message = self._commands.recv(0)
             command = None if message is None else decode(message, COMMAND)
             if command is not None:
                 newest = command["torque_nm"][0].copy()

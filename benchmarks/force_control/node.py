@@ -27,7 +27,7 @@ def serve(config: RunConfig) -> None:
     command = np.zeros(1, COMMAND)
     command_bytes = command.view(np.uint8)
     with orc.Participant(config.broker, name="force_controller", transports=config.transport) as broker:
-        commands = broker.register_topic(COMMAND_TOPIC, expected_size=COMMAND.itemsize, keep_last=False)
+        commands = broker.register_command(COMMAND_TOPIC, expected_size=COMMAND.itemsize)
         states = broker.request_topic(STATE_TOPIC, max_age_ms=MAX_AGE_MS, wait=config.wait)
         refused = realtime.prepare(PRIORITY if config.realtime else 0, config.controller_cpus)
         if config.verbose:
@@ -35,7 +35,7 @@ def serve(config: RunConfig) -> None:
                 print(f"controller: not permitted: {line}", file=sys.stderr, flush=True)
         parent = os.getppid()
         while True:
-            message = states.recv_msg(ALONE_MS)
+            message = states.recv(ALONE_MS)
             if message is None and os.getppid() != parent:
                 return
             state = None if message is None else decode(message, STATE)
@@ -45,7 +45,7 @@ def serve(config: RunConfig) -> None:
                 float(state["time_s"][0]), state["q"][0], state["dq"][0], float(state["force_n"][0])
             )
             command["sequence"] = state["sequence"]
-            commands.send_msg(command_bytes)
+            commands.send(command_bytes)
             del message, state
 
 

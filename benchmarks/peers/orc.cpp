@@ -1,5 +1,5 @@
 // ORC over one transport: inproc, ipc, tcp, shm, multicast. Newest only (conflate = 1), unless a queue is asked for.
-// `spin` is spin_us, over shm. The receiver looks at the sample where it arrived.
+// `spin` is request_options::spin, over shm. The receiver looks at the sample where it arrived.
 #include "orc/participant.h"
 
 #include "peer.h"
@@ -27,8 +27,8 @@ void check(const orc::result& done) {
 class writer {
  public:
   writer(node& n, const std::string& topic, const settings& s) {
-    check(n.participant.register_topic(topic, {.transports = n.transports, .expected_size = s.size}));
-    out_ = n.participant.publisher(topic);
+    out_ = n.participant.register_topic(topic, {.transports = n.transports, .expected_size = s.size});
+    check(out_.result());
   }
   void send(bytes sample) { check(out_.send(sample.data(), sample.size())); }
 
@@ -39,13 +39,13 @@ class writer {
 class reader {
  public:
   reader(node& n, const std::string& topic, const settings& s) {
-    orc::request_options wish{.transports = n.transports, .spin_us = s.spin ? 1'000'000 : 0};
+    orc::request_options wish{.transports = n.transports, .spin = std::chrono::microseconds(s.spin ? 1'000'000 : 0)};
     if (s.queue > 1) {
       wish.conflate = 0;
       wish.depth = s.queue;
     }
-    check(n.participant.request_topic(topic, wish));
-    in_ = n.participant.subscriber(topic);
+    in_ = n.participant.request_topic(topic, wish);
+    check(in_.result());
   }
   bool receive(int timeout_ms, const use_function& use) {
     const orc::message sample = in_.recv(timeout_ms);

@@ -47,13 +47,10 @@ int main() {
   orc::participant_options options;
   options.name = "viewer";
   orc::participant participant(options);
-  const orc::result requested = participant.request_topic("camera");
-  if (!requested) {
-    std::fprintf(stderr, "camera: %s\n", requested.error().message().c_str());
-    if (requested.code() != orc::errc::no_broker) return EXIT_FAILURE;  // takes effect when a broker answers
-  }
+  orc::subscriber camera = participant.request_topic("camera");
+  if (!camera.result()) std::fprintf(stderr, "camera: %s\n", camera.error().message().c_str());
+  if (!camera) return EXIT_FAILURE;  // without a broker it is true: the request takes effect when one answers
 
-  orc::subscriber camera = participant.subscriber("camera");
   while (!ended) {
     const orc::message sample = camera.recv(100);
     if (sample) show(sample, camera);

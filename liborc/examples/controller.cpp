@@ -16,8 +16,8 @@
 namespace {
 
 constexpr long period_ns = 1'000'000;
-constexpr int oldest_state_ms = 5;  // an older state is no basis for control
-constexpr int max_wait_ms = 5;      // five periods without a state: make the robot safe
+constexpr auto oldest_state = std::chrono::milliseconds(5);  // an older state is no basis for control
+constexpr int max_wait_ms = 5;                               // five periods without a state: make the robot safe
 constexpr joint_command safe{.torque_nm = 0};
 constexpr double stiffness_nm_rad = 20;
 constexpr double damping_nm_s_rad = 2;
@@ -71,14 +71,11 @@ int main() {
   options.name = "controller";
   orc::participant participant(options);
 
-  // keep_last: a robot that joins later must not carry out an old command.
-  // max_age_ms: a receive drops a state that is too old, however it arrived.
-  if (!worked("robot/command", participant.register_topic("robot/command", {.keep_last = false})) ||
-      !worked("robot/state", participant.request_topic("robot/state", {.max_age_ms = oldest_state_ms}))) {
-    return EXIT_FAILURE;
-  }
-  orc::publisher command = participant.publisher("robot/command");
-  orc::subscriber state = participant.subscriber("robot/state");
+  // A robot that joins later must not carry out an old command: it does not get it.
+  // max_age: a receive drops a state that is too old, however it arrived.
+  orc::publisher command = participant.register_command("robot/command");
+  orc::subscriber state = participant.request_topic("robot/state", {.max_age = oldest_state});
+  if (!worked("robot/command", command.result()) || !worked("robot/state", state.result())) return EXIT_FAILURE;
 
   position_hold hold;
   timespec next = now();

@@ -29,15 +29,12 @@ int main() {
   options.name = "robot";
   orc::participant participant(options);
 
-  const orc::result registered = participant.register_topic("robot/state");
-  if (!registered) {
-    std::fprintf(stderr, "robot/state: %s\n", registered.error().message().c_str());
-    // Without a broker the topic is announced when one answers. Any other failure stays, such as name_taken.
-    if (registered.code() != orc::errc::no_broker) return EXIT_FAILURE;
-  }
+  orc::publisher state = participant.register_topic("robot/state");
+  if (!state.result()) std::fprintf(stderr, "robot/state: %s\n", state.error().message().c_str());
+  // Without a broker the handle is true, and the topic is announced when one answers. Other failures stay, such as
+  // name_taken.
+  if (!state) return EXIT_FAILURE;
 
-  // The handle saves a look-up of the name for each sample.
-  orc::publisher state = participant.publisher("robot/state");
   constexpr auto period = std::chrono::milliseconds(1);
   const auto start = std::chrono::steady_clock::now();
   for (auto next = start; !ended; next += period) {

@@ -6,6 +6,7 @@
 #include "orc/broker.h"
 #include "orc/clock.h"
 #include "orc/directory.h"
+#include "orc/executor.h"
 #include "orc/log.h"
 #include "orc/message.h"
 #include "orc/options.h"
@@ -14,4 +15,5 @@
 #include "orc/realtime.h"
 #include "orc/result.h"
 #include "orc/subscriber.h"
+#include "orc/timeout.h"
 #include "orc/version.h"

@@ -140,11 +140,11 @@ TEMPLATE_TEST_CASE("in order: the descriptor stays readable until the queue is e
 TEMPLATE_TEST_CASE("in order: bad depths and modes are refused", "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
   orc::participant receiver(address_broker.options());
-  CHECK(receiver.request_topic("t", wanted<TestType>(1, 64, 0)).code() == orc::errc::bad_argument);
-  CHECK(receiver.request_topic("t", wanted<TestType>(0, 65'537, 0)).code() == orc::errc::bad_argument);
-  CHECK(receiver.request_topic("t", wanted<TestType>(2, 64, 0)).code() == orc::errc::bad_argument);
-  CHECK(receiver.request_topic("t", wanted<TestType>(-1, 64, 0)).code() == orc::errc::bad_argument);
-  CHECK(receiver.request_topic("t", wanted<TestType>(1, 0, -2)).code() == orc::errc::bad_argument);
+  CHECK(receiver.request_topic("t", wanted<TestType>(1, 64, 0)).result().code() == orc::errc::bad_argument);
+  CHECK(receiver.request_topic("t", wanted<TestType>(0, 65'537, 0)).result().code() == orc::errc::bad_argument);
+  CHECK(receiver.request_topic("t", wanted<TestType>(2, 64, 0)).result().code() == orc::errc::bad_argument);
+  CHECK(receiver.request_topic("t", wanted<TestType>(-1, 64, 0)).result().code() == orc::errc::bad_argument);
+  CHECK(receiver.request_topic("t", wanted<TestType>(1, 0, -2)).result().code() == orc::errc::bad_argument);
   CHECK(!receiver.subscriber("t"));
-  CHECK(receiver.request_topic("t", wanted<TestType>(0, 65'536, 0)));
+  CHECK(receiver.request_topic("t", wanted<TestType>(0, 65'536, 0)).result());
 }

@@ -17,7 +17,7 @@ TEMPLATE_TEST_CASE("last value: a late subscriber gets the last sample, once", "
   for (const char text : {'a', 'b', 'c'}) REQUIRE(sender.send_msg("late", &text, 1));
   for (int n = 0; n < 5; ++n) {
     orc::participant receiver(address_broker.options());
-    REQUIRE(receiver.request_topic("late", wanted<TestType>()));
+    REQUIRE(receiver.request_topic("late", wanted<TestType>()).result());
     const auto got = receiver.recv_msg("late", patience_ms);
     REQUIRE(got);
     CHECK(*static_cast<const char*>(got.data()) == 'c');
@@ -35,7 +35,7 @@ TEMPLATE_TEST_CASE("last value: after connected_within a poll soon has the last 
   const bytes large = patterned(1'000'000);
   REQUIRE(sender.send_msg("late", large.data(), large.size()));
   orc::participant receiver(address_broker.options());
-  REQUIRE(receiver.request_topic("late", wanted<TestType>()));
+  REQUIRE(receiver.request_topic("late", wanted<TestType>()).result());
   orc::message got;
   CHECK(wait_until([&] { return static_cast<bool>(got = receiver.recv_msg("late", 0)); }));
   CHECK(holds(got, large));
@@ -49,7 +49,7 @@ TEMPLATE_TEST_CASE("last value: an in-order reader that joins late begins with t
   auto publisher = sender.publisher("late");
   for (std::uint64_t value = 1; value <= 10; ++value) REQUIRE(send_value(publisher, value));
   orc::participant receiver(address_broker.options());
-  REQUIRE(receiver.request_topic("late", wanted<TestType>(0, 16)));
+  REQUIRE(receiver.request_topic("late", wanted<TestType>(0, 16)).result());
   for (std::uint64_t value = 11; value <= 15; ++value) REQUIRE(send_value(publisher, value));
   for (std::uint64_t value = 10; value <= 15; ++value) {
     const auto got = receiver.recv_msg("late", patience_ms);
@@ -63,7 +63,7 @@ TEMPLATE_TEST_CASE("order: a topic can be requested before it is registered", "[
                    ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
   orc::participant receiver(address_broker.options());
-  REQUIRE(receiver.request_topic("early", wanted<TestType>(1, 0, 0)));
+  REQUIRE(receiver.request_topic("early", wanted<TestType>(1, 0, 0)).result());
   auto subscriber = receiver.subscriber("early");
   CHECK(!subscriber.connected());
   CHECK(subscriber.recv(0).status() == orc::errc::nothing_new);
@@ -86,7 +86,7 @@ TEMPLATE_TEST_CASE("order: connected_within says timed_out when nobody publishes
                    "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
   orc::participant receiver(address_broker.options());
-  const auto nobody = receiver.request_topic("nobody/yet", wanted<TestType>(1, 0, 50));
+  const auto nobody = receiver.request_topic("nobody/yet", wanted<TestType>(1, 0, 50)).result();
   CHECK(nobody.code() == orc::errc::timed_out);
   CHECK(nobody.error().message().find("nobody/yet") != std::string::npos);
   orc::participant sender(address_broker.options());
@@ -107,7 +107,7 @@ TEMPLATE_TEST_CASE("order: samples sent while nobody listens are no samples miss
   CHECK(publisher.readers() == 0);
   for (std::uint64_t value = 1; value <= 10'000; ++value) REQUIRE(send_value(publisher, value));
   orc::participant receiver(address_broker.options());
-  REQUIRE(receiver.request_topic("alone", wanted<TestType>()));
+  REQUIRE(receiver.request_topic("alone", wanted<TestType>()).result());
   auto got = receiver.recv_msg("alone", patience_ms);
   REQUIRE(got);
   CHECK(value_of(got) == 10'000);

@@ -69,7 +69,7 @@ TEMPLATE_TEST_CASE("lifecycle: released and requested again, a subscriber gets t
     REQUIRE(l.subscriber.recv(0).status() == orc::errc::closed);
     REQUIRE(l.subscriber.wait_connected(0).code() == orc::errc::closed);
     REQUIRE(l.receiver.recv_msg(l.topic, 0).status() == orc::errc::not_requested);
-    REQUIRE(l.receiver.request_topic(l.topic, wanted<TestType>()));
+    REQUIRE(l.receiver.request_topic(l.topic, wanted<TestType>()).result());
     l.subscriber = l.receiver.subscriber(l.topic);
   }
   CHECK(wait_until([&] { return l.publisher.readers() == 1; }));
@@ -91,7 +91,7 @@ TEMPLATE_TEST_CASE("lifecycle: declaring twice is harmless, withdrawing twice sa
                    ORC_TEST_TRANSPORTS) {
   linked<TestType> l;
   CHECK(l.sender.register_topic(l.topic, offered<TestType>()));
-  CHECK(l.receiver.request_topic(l.topic, wanted<TestType>()));
+  CHECK(l.receiver.request_topic(l.topic, wanted<TestType>()).result());
   REQUIRE(send_value(l.publisher, 1));
   REQUIRE(l.subscriber.recv(patience_ms));
   CHECK(l.sender.unregister_topic(l.topic));
@@ -148,7 +148,7 @@ TEMPLATE_TEST_CASE("lifecycle: a participant can read its own topic", "[conforma
   broker_process address_broker;
   orc::participant both(address_broker.options());
   REQUIRE(both.register_topic("own", offered<TestType>()));
-  REQUIRE(both.request_topic("own", wanted<TestType>()));
+  REQUIRE(both.request_topic("own", wanted<TestType>()).result());
   for (std::uint64_t value = 1; value <= 100; ++value) {
     REQUIRE(both.send_msg("own", &value, sizeof value));
     const auto got = both.recv_msg("own", patience_ms);
@@ -163,7 +163,7 @@ TEMPLATE_TEST_CASE("lifecycle: a participant that moves takes its topics along",
   orc::participant first(address_broker.options());
   REQUIRE(first.register_topic("moved", offered<TestType>()));
   orc::participant second(std::move(first));
-  REQUIRE(second.request_topic("moved", wanted<TestType>()));
+  REQUIRE(second.request_topic("moved", wanted<TestType>()).result());
   REQUIRE(second.send_msg("moved", "x", 1));
   CHECK(second.recv_msg("moved", patience_ms));
   orc::participant third(address_broker.options());
@@ -178,7 +178,7 @@ TEMPLATE_TEST_CASE("lifecycle: participants come and go quickly, in any order", 
   for (std::size_t round = 0; round < rounds(20, 500, 5); ++round) {
     auto sender = std::make_unique<orc::participant>(address_broker.options());
     auto receiver = std::make_unique<orc::participant>(address_broker.options());
-    REQUIRE(receiver->request_topic("short", wanted<TestType>(1, 0, 0)));
+    REQUIRE(receiver->request_topic("short", wanted<TestType>(1, 0, 0)).result());
     REQUIRE(sender->register_topic("short", offered<TestType>()));
     REQUIRE(sender->send_msg("short", "x", 1));
     if (round % 3 == 0) CHECK(receiver->recv_msg("short", patience_ms));

@@ -28,7 +28,7 @@ template <class Transport>
   options.transports = {Transport::kind};
   options.conflate = conflate;
   options.depth = depth;
-  options.connected_within_ms = connected_within_ms;
+  options.connected_within = std::chrono::milliseconds(connected_within_ms);
   return options;
 }
 
@@ -37,8 +37,8 @@ struct linked {
   static constexpr const char* topic = "conformance/topic";
 
   explicit linked(const request_options& options = wanted<Transport>()) {
-    require(sender.register_topic(topic, offered<Transport>()), "register_topic");
-    require(receiver.request_topic(topic, options), "request_topic");
+    require(sender.register_topic(topic, offered<Transport>()).result(), "register_topic");
+    require(receiver.request_topic(topic, options).result(), "request_topic");
     publisher = sender.publisher(topic);
     subscriber = receiver.subscriber(topic);
     if (!publisher || !subscriber) throw std::runtime_error("no handle for a declared topic");
@@ -56,7 +56,7 @@ template <class Transport>
 struct extra_reader {
   explicit extra_reader(const broker_process& address_broker, const request_options& options = wanted<Transport>())
       : participant(address_broker.options("extra")) {
-    require(participant.request_topic(linked<Transport>::topic, options), "request_topic");
+    require(participant.request_topic(linked<Transport>::topic, options).result(), "request_topic");
     subscriber = participant.subscriber(linked<Transport>::topic);
   }
 

@@ -12,7 +12,7 @@ using namespace orc::test;
 
 namespace {
 
-const orc::request_options wanted_within{.connected_within_ms = patience_ms};
+const orc::request_options wanted_within{.connected_within = patience};
 
 }  // namespace
 
@@ -36,7 +36,7 @@ TEST_CASE("multicast alone: who comes late gets the last sample, and who comes f
   auto publisher = sender.publisher("late");
   for (std::uint64_t value = 1; value <= 5; ++value) REQUIRE(send_value(publisher, value));
   orc::participant receiver(alone());
-  REQUIRE(receiver.request_topic("late", wanted_within));
+  REQUIRE(receiver.request_topic("late", wanted_within).result());
   const auto got = receiver.recv_msg("late", patience_ms);
   REQUIRE(got);
   CHECK(value_of(got) == 5);
@@ -67,7 +67,7 @@ TEST_CASE("multicast alone: several programs on one topic are kept apart and all
   orc::participant second(alone());
   orc::participant receiver(alone());
   for (orc::participant* const each : {&first, &second}) REQUIRE(each->register_topic("many"));
-  REQUIRE(receiver.request_topic("many", {.conflate = 0, .depth = 1000}));
+  REQUIRE(receiver.request_topic("many", {.conflate = 0, .depth = 1000}).result());
   const auto large_of_first = patterned(300'000, 1);
   const auto large_of_second = patterned(300'000, 2);
   std::size_t of_first = 0;
@@ -94,10 +94,10 @@ TEST_CASE("multicast alone: several programs on one topic are kept apart and all
 
 TEST_CASE("multicast alone: what does not work without a broker is said", "[conformance][threads]") {
   orc::participant b(alone());
-  const auto other = b.register_topic("t", {.transports = {orc::transport::ipc}});
+  const auto other = b.register_topic("t", {.transports = {orc::transport::ipc}}).result();
   CHECK(other.code() == orc::errc::bad_argument);
   CHECK(other.error().message().find("only multicast") != std::string::npos);
-  CHECK(b.request_topic("t", {.transports = {orc::transport::shm}}).code() == orc::errc::bad_argument);
+  CHECK(b.request_topic("t", {.transports = {orc::transport::shm}}).result().code() == orc::errc::bad_argument);
   CHECK(b.register_topic("t", {.transports = {orc::transport::shm, orc::transport::multicast}}));
   CHECK(b.request_topic("t"));
 }
@@ -105,22 +105,22 @@ TEST_CASE("multicast alone: what does not work without a broker is said", "[conf
 TEST_CASE("multicast: a URL that is none, a name that is too long and an interface that is not there are said",
           "[conformance][threads]") {
   orc::participant wrong(alone("udpm://10.0.0.1:7667"));
-  CHECK(wrong.register_topic("t").code() == orc::errc::bad_argument);
+  CHECK(wrong.register_topic("t").result().code() == orc::errc::bad_argument);
   orc::participant b(alone());
-  CHECK(b.register_topic("t", {.multicast = "udp://nonsense"}).code() == orc::errc::bad_argument);
-  const auto longest = b.register_topic(std::string(64, 'c'));
+  CHECK(b.register_topic("t", {.multicast = "udp://nonsense"}).result().code() == orc::errc::bad_argument);
+  const auto longest = b.register_topic(std::string(64, 'c')).result();
   CHECK(longest.code() == orc::errc::bad_name);
   CHECK(longest.error().message().find("63") != std::string::npos);
   CHECK(b.register_topic(std::string(63, 'c')));
-  const auto too_long = b.request_topic(std::string(64, 'c'));
+  const auto too_long = b.request_topic(std::string(64, 'c')).result();
   CHECK(too_long.code() == orc::errc::bad_name);
   CHECK(too_long.error().message().find("too long") != std::string::npos);
   CHECK(b.recv_msg(std::string(64, 'c'), 0).status() == orc::errc::not_requested);
   orc::participant astray(alone("udpm://239.255.76.67:7667?interface=nosuch0"));
-  const auto deaf = astray.request_topic("t");
+  const auto deaf = astray.request_topic("t").result();
   CHECK(deaf.code() == orc::errc::bad_argument);
   CHECK(deaf.error().message().find("nosuch0") != std::string::npos);
-  const auto nowhere = b.register_topic("t", {.multicast = "udpm://239.255.76.67:7667?interface=nosuch0"});
+  const auto nowhere = b.register_topic("t", {.multicast = "udpm://239.255.76.67:7667?interface=nosuch0"}).result();
   CHECK(nowhere.code() == orc::errc::bad_argument);
   CHECK(nowhere.error().message().find("nosuch0") != std::string::npos);
 }
@@ -131,7 +131,7 @@ TEST_CASE("multicast: a kernel buffer far smaller than the sample, and the sampl
   orc::participant sender(alone(url));
   orc::participant receiver(alone(url));
   REQUIRE(sender.register_topic("large"));
-  REQUIRE(receiver.request_topic("large", wanted_within));
+  REQUIRE(receiver.request_topic("large", wanted_within).result());
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     const auto sample = patterned(10'000'000, seed);
     REQUIRE(sender.send_msg("large", sample.data(), sample.size()));
@@ -144,7 +144,7 @@ TEST_CASE("multicast: with forward error correction the samples are the same", "
   orc::participant sender(alone(url));
   orc::participant receiver(alone(url));
   REQUIRE(sender.register_topic("protected"));
-  REQUIRE(receiver.request_topic("protected", wanted_within));
+  REQUIRE(receiver.request_topic("protected", wanted_within).result());
   std::uint64_t sequence = 0;
   for (const std::size_t size : {0u, 1u, 17u, 18u, 1000u, 65'000u, 66'000u, 1'000'000u}) {
     const auto sample = patterned(size);
@@ -159,14 +159,15 @@ TEST_CASE("multicast: with forward error correction the samples are the same", "
 TEST_CASE("multicast: a large sample that was sent before there was a broker arrives", "[conformance][threads]") {
   broker_process address_broker(broker_process::at::nowhere);
   auto impatient = address_broker.options("early");
-  impatient.broker_timeout_ms = 10;
+  impatient.broker_timeout = std::chrono::milliseconds(10);
   orc::participant sender(impatient);
-  CHECK(sender.register_topic("early", {.transports = {orc::transport::multicast}}).code() == orc::errc::no_broker);
+  CHECK(sender.register_topic("early", {.transports = {orc::transport::multicast}}).result().code() ==
+        orc::errc::no_broker);
   const auto sample = patterned(100'000);
   REQUIRE(sender.send_msg("early", sample.data(), sample.size()));
   address_broker.start();
   orc::participant receiver(address_broker.options("receiver"));
-  REQUIRE(receiver.request_topic("early", wanted_within));
+  REQUIRE(receiver.request_topic("early", wanted_within).result());
   const auto got = receiver.recv_msg("early", patience_ms);
   REQUIRE(got);
   CHECK(holds(got, sample));

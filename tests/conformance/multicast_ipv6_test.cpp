@@ -19,7 +19,7 @@ using namespace orc::test;
 namespace {
 
 const std::string group = "udpm://[ff15::76:67]:7667?ttl=0";
-const orc::request_options wanted_within{.connected_within_ms = patience_ms};
+const orc::request_options wanted_within{.connected_within = patience};
 
 // Runs `body` in a network of its own, whose lo has the route that an IPv6 group needs there.
 void over_ipv6(const std::function<void()>& body) {
@@ -84,7 +84,7 @@ TEST_CASE("multicast over IPv6: who comes late is sent the last sample alone", "
     const auto sample = patterned(300'000, 3);
     REQUIRE(sender.send_msg("late", sample.data(), sample.size()));
     orc::participant receiver(here);
-    REQUIRE(receiver.request_topic("late", wanted_within));
+    REQUIRE(receiver.request_topic("late", wanted_within).result());
     const auto got = receiver.recv_msg("late", patience_ms);
     REQUIRE(got);
     CHECK(holds(got, sample));
@@ -98,7 +98,7 @@ TEST_CASE("multicast over IPv6: two publishers of a topic are kept apart, and bo
     orc::participant second(alone(group));
     orc::participant receiver(alone(group));
     for (orc::participant* const each : {&first, &second}) REQUIRE(each->register_topic("many"));
-    REQUIRE(receiver.request_topic("many", {.conflate = 0, .depth = 1000}));
+    REQUIRE(receiver.request_topic("many", {.conflate = 0, .depth = 1000}).result());
     auto of_one = first.publisher("many");
     auto of_two = second.publisher("many");
     bool of_first = false;

@@ -66,7 +66,7 @@ TEST_CASE("multicast alone: a subscription of another type gets no sample, and b
   orc::participant receiver(options);
   REQUIRE(sender.register_topic("typed", {.type = floats}));
   REQUIRE(send(sender, "typed", "too early"));
-  REQUIRE(receiver.request_topic("typed", {.type = doubles}));
+  REQUIRE(receiver.request_topic("typed", {.type = doubles}).result());
   auto subscriber = receiver.subscriber("typed");
   REQUIRE(wait_until([&] { return subscriber.wait_connected(0).code() == orc::errc::type_mismatch; }));
   const auto outcome = subscriber.wait_connected(1);
@@ -90,7 +90,9 @@ TEST_CASE("multicast alone: request_topic that waits for a link says that the ty
   orc::participant receiver(alone());
   REQUIRE(sender.register_topic("typed", {.type = floats}));
   CHECK(wait_until([&] {
-    const auto outcome = receiver.request_topic("typed", {.connected_within_ms = short_ms, .type = doubles});
+    const auto outcome =
+        receiver.request_topic("typed", {.connected_within = std::chrono::milliseconds(short_ms), .type = doubles})
+            .result();
     return outcome.code() == orc::errc::type_mismatch;
   }));
 }
@@ -103,8 +105,8 @@ TEST_CASE("multicast alone: equal types, untyped ends and type_check::off link",
   REQUIRE(send(sender, "untyped", "u"));
   const auto gets = [](const std::string& topic, orc::request_options options, const std::string& bytes) {
     orc::participant receiver(alone());
-    options.connected_within_ms = patience_ms;
-    REQUIRE(receiver.request_topic(topic, options));
+    options.connected_within = patience;
+    REQUIRE(receiver.request_topic(topic, options).result());
     CHECK(text_of(receiver.recv_msg(topic, patience_ms)) == bytes);
   };
   gets("typed", {.type = floats}, "t");
@@ -121,7 +123,7 @@ TEST_CASE("multicast alone: a type with another description is compared, and the
   REQUIRE(sender.register_topic("typed", {.type = described}));
   for (int n = 0; n < 5; ++n) REQUIRE(send(sender, "typed", std::to_string(n)));
   orc::participant receiver(alone());
-  REQUIRE(receiver.request_topic("typed", {.connected_within_ms = patience_ms, .type = floats}));
+  REQUIRE(receiver.request_topic("typed", {.connected_within = patience, .type = floats}).result());
   const auto got = receiver.recv_msg("typed", patience_ms);
   REQUIRE(got);
   CHECK(text_of(got) == "4");
@@ -138,18 +140,18 @@ TEST_CASE("multicast alone: a description that is too long for multicast is said
   const auto described = numbers("float32", 4, 100'000);
   REQUIRE(sender.register_topic("typed", {.type = described}));
   orc::participant receiver(alone());
-  REQUIRE(receiver.request_topic("typed", {.type = floats}));
+  REQUIRE(receiver.request_topic("typed", {.type = floats}).result());
   auto subscriber = receiver.subscriber("typed");
   REQUIRE(wait_until([&] { return subscriber.wait_connected(0).code() == orc::errc::type_mismatch; }));
   const auto outcome = subscriber.wait_connected(0);
   CHECK(contains(outcome.error().message(), "too long for multicast"));
   orc::participant equal(alone());
-  CHECK(equal.request_topic("typed", {.connected_within_ms = patience_ms, .type = described}));
+  CHECK(equal.request_topic("typed", {.connected_within = patience, .type = described}).result());
 }
 
 TEST_CASE("multicast alone: a publisher that comes back with another type is checked again", "[conformance][threads]") {
   orc::participant receiver(alone());
-  REQUIRE(receiver.request_topic("typed", {.type = floats}));
+  REQUIRE(receiver.request_topic("typed", {.type = floats}).result());
   auto subscriber = receiver.subscriber("typed");
   {
     orc::participant sender(alone());
@@ -174,7 +176,7 @@ TEST_CASE("multicast alone: of two publishers the one with the right type is hea
   orc::participant wrong(alone());
   orc::participant right(alone());
   orc::participant receiver(alone());
-  REQUIRE(receiver.request_topic("typed", {.type = floats}));
+  REQUIRE(receiver.request_topic("typed", {.type = floats}).result());
   REQUIRE(wrong.register_topic("typed", {.type = doubles}));
   REQUIRE(right.register_topic("typed", {.type = floats}));
   auto subscriber = receiver.subscriber("typed");
@@ -192,7 +194,7 @@ TEST_CASE("multicast alone: samples of another lcm type are dropped one by one",
   orc::participant sender(alone());
   orc::participant receiver(alone());
   REQUIRE(sender.register_topic("channel"));
-  REQUIRE(receiver.request_topic("channel", {.type = lcm(7)}));
+  REQUIRE(receiver.request_topic("channel", {.type = lcm(7)}).result());
   auto subscriber = receiver.subscriber("channel");
   REQUIRE(subscriber.wait_connected(patience_ms));  // to an untyped publication
   REQUIRE(send(sender, "channel", lcm_message(7, "good")));
@@ -211,7 +213,7 @@ TEST_CASE("multicast: where a broker knows the publication, samples of another l
   orc::participant sender(address_broker.options("sender"));
   orc::participant receiver(address_broker.options("receiver"));
   REQUIRE(sender.register_topic("channel", {.transports = {orc::transport::multicast}, .multicast = test_group()}));
-  REQUIRE(receiver.request_topic("channel", {.connected_within_ms = patience_ms, .type = lcm(7)}));
+  REQUIRE(receiver.request_topic("channel", {.connected_within = patience, .type = lcm(7)}).result());
   auto subscriber = receiver.subscriber("channel");
   REQUIRE(send(sender, "channel", lcm_message(8, "bad")));
   REQUIRE(send(sender, "channel", lcm_message(7, "good")));

@@ -16,9 +16,9 @@ template <class Transport>
 struct robot {
   robot(const broker_process& address_broker, const std::string& name_space)
       : sender(options(address_broker, name_space)), receiver(options(address_broker, name_space)) {
-    require(sender.register_topic("pose", offered<Transport>()), "register_topic");
-    require(receiver.request_topic("pose", wanted<Transport>()), "request_topic");
-    require(receiver.request_topic("/estop", wanted<Transport>(1, 0, 0)), "request_topic /estop");
+    require(sender.register_topic("pose", offered<Transport>()).result(), "register_topic");
+    require(receiver.request_topic("pose", wanted<Transport>()).result(), "request_topic");
+    require(receiver.request_topic("/estop", wanted<Transport>(1, 0, 0)).result(), "request_topic /estop");
   }
   [[nodiscard]] static orc::participant_options options(const broker_process& address_broker,
                                                         const std::string& name_space) {
@@ -62,7 +62,7 @@ TEMPLATE_TEST_CASE("namespaces: robots with the same program share a broker, and
   REQUIRE(send(seven.sender, "/robot7/pose", 77));
   CHECK(seven.received("/robot7/pose") == 77);
   CHECK(seven.receiver.subscriber("robot7/pose").recv(0).status() == orc::errc::not_requested);
-  REQUIRE(button.request_topic("lab/robot8/pose", wanted<TestType>()));
+  REQUIRE(button.request_topic("lab/robot8/pose", wanted<TestType>()).result());
   REQUIRE(send(eight.sender, "pose", 88));
   CHECK(value_of(button.recv_msg("lab/robot8/pose", patience_ms)) == 88);
 }

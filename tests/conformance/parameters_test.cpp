@@ -71,7 +71,7 @@ TEMPLATE_TEST_CASE("parameters: another program sets and observes them", "[confo
   INFO(gain.error().message());
   REQUIRE(gain.result());
   CHECK(*gain == 1.0);
-  REQUIRE(pair.other.request_topic("pid/gain", {.connected_within_ms = patience_ms}));
+  REQUIRE(pair.other.request_topic("pid/gain", {.connected_within = patience}).result());
   CHECK(arrives(pair.other, "pid/gain", R"({"value":1.0})"));
   CHECK(pair.get("pid/gain") == parameter_value(1.0));
   CHECK_FALSE(gain.changed());

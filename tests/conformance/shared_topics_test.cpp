@@ -44,13 +44,13 @@ struct sharing {
   orc::publisher& add() {
     const std::string name = "sender" + std::to_string(senders.size());
     senders.push_back(std::make_unique<orc::participant>(address_broker.options(name)));
-    require(senders.back()->register_topic(topic, shared_offer<Transport>()), "register_topic");
+    require(senders.back()->register_topic(topic, shared_offer<Transport>()).result(), "register_topic");
     publishers.push_back(senders.back()->publisher(topic));
     return publishers.back();
   }
   orc::subscriber request(const orc::request_options& options) {
     receivers.push_back(std::make_unique<orc::participant>(address_broker.options("receiver")));
-    require(receivers.back()->request_topic(topic, options), "request_topic");
+    require(receivers.back()->request_topic(topic, options).result(), "request_topic");
     auto made = receivers.back()->subscriber(topic);
     const auto links = [&] {
       const auto known = made.publishers();

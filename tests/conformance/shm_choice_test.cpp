@@ -28,7 +28,7 @@ TEST_CASE("shm: beside the other transports each subscriber gets every sample", 
   std::vector<std::unique_ptr<orc::participant>> receivers;
   for (const auto kind : all) {
     receivers.push_back(std::make_unique<orc::participant>(address_broker.options("receiver")));
-    REQUIRE(receivers.back()->request_topic("t", {.connected_within_ms = patience_ms, .transports = {kind}}));
+    REQUIRE(receivers.back()->request_topic("t", {.connected_within = patience, .transports = {kind}}).result());
     CHECK(receivers.back()->subscriber("t").link().transport == kind);
   }
   std::vector<orc::message> held;
@@ -69,11 +69,11 @@ TEST_CASE("shm: subscribers that come and go over all transports get the last va
     const auto second = all[n / all.size() % all.size()];
     INFO(n << ": " << orc::to_string(kind) << ", " << orc::to_string(second));
     orc::participant receiver(address_broker.options("receiver"));
-    REQUIRE(receiver.request_topic("t", {.connected_within_ms = patience_ms, .transports = {kind}}));
+    REQUIRE(receiver.request_topic("t", {.connected_within = patience, .transports = {kind}}).result());
     REQUIRE(value_of(receiver.recv_msg("t", patience_ms)) == value);
     REQUIRE(send_value(publisher, ++value));
     orc::participant other(address_broker.options("other"));
-    REQUIRE(other.request_topic("t", {.connected_within_ms = patience_ms, .transports = {second}}));
+    REQUIRE(other.request_topic("t", {.connected_within = patience, .transports = {second}}).result());
     REQUIRE(value_of(other.recv_msg("t", patience_ms)) == value);
     REQUIRE(value_of(receiver.recv_msg("t", patience_ms)) == value);
     auto filled = publisher.loan(sizeof value);
@@ -91,8 +91,8 @@ TEST_CASE("shm: where it is not offered another one is taken, and why is said", 
   orc::participant sender(address_broker.options("sender"));
   REQUIRE(sender.register_topic("t", {.transports = {transport::ipc, transport::tcp}}));
   orc::participant receiver(address_broker.options("receiver"));
-  REQUIRE(receiver.request_topic("t",
-                                 {.connected_within_ms = patience_ms, .transports = {transport::shm, transport::ipc}}));
+  REQUIRE(receiver.request_topic("t", {.connected_within = patience, .transports = {transport::shm, transport::ipc}})
+              .result());
   const auto link = receiver.subscriber("t").link();
   CHECK(link.transport == transport::ipc);
   CHECK_THAT(link.reason, contains("shm: not offered"));
@@ -100,7 +100,10 @@ TEST_CASE("shm: where it is not offered another one is taken, and why is said", 
   CHECK(receiver.recv_msg("t", patience_ms));
   // Nobody gets shm who did not name it at the publisher's side.
   REQUIRE(sender.register_topic("default"));
-  REQUIRE(receiver.request_topic("default", {.connected_within_ms = 0, .transports = {transport::shm}}));
+  REQUIRE(
+      receiver
+          .request_topic("default", {.connected_within = std::chrono::milliseconds(0), .transports = {transport::shm}})
+          .result());
   CHECK(receiver.subscriber("default").wait_connected(50).code() == orc::errc::timed_out);
   CHECK(wait_until(
       [&] { return receiver.subscriber("default").link().reason.find("shm: not offered") != std::string::npos; }));
@@ -110,7 +113,8 @@ TEST_CASE("shm: options that make no sense are refused, the largest are not", "[
   broker_process address_broker;
   orc::participant both(address_broker.options());
   const auto offer = [&](std::size_t history) {
-    return both.register_topic("t" + std::to_string(history), {.transports = {transport::shm}, .history = history});
+    return both.register_topic("t" + std::to_string(history), {.transports = {transport::shm}, .history = history})
+        .result();
   };
   for (const std::size_t history : {std::size_t{0}, std::size_t{65'537}, SIZE_MAX}) {
     const auto refused = offer(history);
@@ -119,7 +123,10 @@ TEST_CASE("shm: options that make no sense are refused, the largest are not", "[
   }
   CHECK(offer(65'536));
   const auto ask = [&](std::size_t messages, int spin_us) {
-    return both.request_topic("r", {.transports = {transport::shm}, .max_messages = messages, .spin_us = spin_us});
+    return both
+        .request_topic(
+            "r", {.transports = {transport::shm}, .max_messages = messages, .spin = std::chrono::microseconds(spin_us)})
+        .result();
   };
   for (const std::size_t messages : {std::size_t{0}, std::size_t{61}, SIZE_MAX}) {
     const auto refused = ask(messages, 0);
@@ -129,7 +136,7 @@ TEST_CASE("shm: options that make no sense are refused, the largest are not", "[
   for (const int spin_us : {-1, 1'000'001, INT32_MIN}) {
     const auto refused = ask(8, spin_us);
     CHECK(refused.code() == orc::errc::bad_argument);
-    CHECK_THAT(refused.error().message(), contains("spin_us"));
+    CHECK_THAT(refused.error().message(), contains("spin is 0 to 1000 ms"));
   }
   CHECK(!both.subscriber("r"));
   CHECK(ask(60, 1'000'000));
@@ -143,7 +150,7 @@ TEST_CASE("shm: the largest history keeps its samples", "[conformance][threads]"
   orc::participant sender(address_broker.options("sender"));
   orc::participant receiver(address_broker.options("receiver"));
   REQUIRE(sender.register_topic("t", {.transports = {transport::shm}, .history = 65'536}));
-  REQUIRE(receiver.request_topic("t", {.connected_within_ms = patience_ms}));
+  REQUIRE(receiver.request_topic("t", {.connected_within = patience}).result());
   auto publisher = sender.publisher("t");
   for (std::uint64_t value = 1; value <= 100'000; ++value) REQUIRE(send_value(publisher, value));
   auto got = receiver.recv_next("t", patience_ms);
@@ -159,7 +166,7 @@ TEST_CASE("shm: a receive that looks before it sleeps gets every sample, and hee
   for (const int spin_us : {1, 200, 1'000'000}) {
     INFO("spin_us " << spin_us);
     auto wish = wanted<shm>();
-    wish.spin_us = spin_us;
+    wish.spin = std::chrono::microseconds(spin_us);
     linked<shm> l(wish);
     linked<shm> back(wish);
     std::thread echo([&] {

@@ -17,9 +17,9 @@ namespace {
 struct pair {
   explicit pair(orc::topic_options offer = {}, orc::request_options wish = {}) {
     offer.transports = wish.transports = {orc::transport::shm};
-    wish.connected_within_ms = patience_ms;
-    require(sender->register_topic("t", offer), "register_topic");
-    require(receiver->request_topic("t", wish), "request_topic");
+    wish.connected_within = patience;
+    require(sender->register_topic("t", offer).result(), "register_topic");
+    require(receiver->request_topic("t", wish).result(), "request_topic");
     publisher = sender->publisher("t");
     subscriber = receiver->subscriber("t");
   }
@@ -44,7 +44,7 @@ TEST_CASE("shm: who holds too many messages is told so at once, and nobody else 
   for (const std::size_t most : {std::size_t{1}, std::size_t{3}, std::size_t{60}}) {
     pair p({}, holding(most));
     orc::participant other(p.address_broker.options("other"));
-    require(other.request_topic("t", {.connected_within_ms = patience_ms}), "request_topic");
+    require(other.request_topic("t", {.connected_within = patience}).result(), "request_topic");
     auto witness = other.subscriber("t");
     std::vector<orc::message> held;
     std::uint64_t value = 0;
@@ -139,7 +139,7 @@ TEST_CASE("shm: next goes through the history in order and counts what fell out 
   later.join();
   // Who joins begins with the newest.
   orc::participant late(p.address_broker.options("late"));
-  REQUIRE(late.request_topic("t", {.connected_within_ms = patience_ms}));
+  REQUIRE(late.request_topic("t", {.connected_within = patience}).result());
   CHECK(value_of(late.recv_next("t", patience_ms)) == 34);
   p.send(35, 36);
   got = late.recv_next("t", patience_ms);
@@ -183,7 +183,7 @@ TEST_CASE("shm: messages stay as they are when their topic is released and their
           "[conformance][threads]") {
   pair p;
   orc::participant other(p.address_broker.options("other"));
-  REQUIRE(other.request_topic("t", {.connected_within_ms = patience_ms}));
+  REQUIRE(other.request_topic("t", {.connected_within = patience}).result());
   const std::size_t mapped = stats_of().shm_mapped;
   const bytes first = patterned(5000, 1);
   const bytes second = patterned(300, 2);
@@ -223,7 +223,7 @@ TEST_CASE("shm: requested again while messages of before are alive", "[conforman
     held.push_back(p.subscriber.recv(patience_ms));
     REQUIRE(value_of(held.back()) == value);
     REQUIRE(p.receiver->release_topic("t"));
-    REQUIRE(p.receiver->request_topic("t", {.connected_within_ms = patience_ms}));
+    REQUIRE(p.receiver->request_topic("t", {.connected_within = patience}).result());
     p.subscriber = p.receiver->subscriber("t");
     REQUIRE(value_of(p.subscriber.recv(patience_ms)) == value);
   }

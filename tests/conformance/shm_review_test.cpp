@@ -15,7 +15,7 @@ namespace {
 
 orc::request_options looking(int spin_us) {
   auto options = wanted<shm>();
-  options.spin_us = spin_us;
+  options.spin = std::chrono::microseconds(spin_us);
   return options;
 }
 
@@ -45,7 +45,7 @@ TEST_CASE("shm: an expected size that no memory has is refused", "[conformance][
   for (const std::size_t size : {SIZE_MAX, SIZE_MAX - 999, std::size_t{1} << 40}) {
     auto options = offered<shm>();
     options.expected_size = size;
-    CHECK(sender.register_topic("too/large", options).code() == orc::errc::bad_argument);
+    CHECK(sender.register_topic("too/large", options).result().code() == orc::errc::bad_argument);
   }
 }
 

@@ -20,7 +20,7 @@ TEMPLATE_TEST_CASE("threads: a participant per thread, each with a link of its o
       orc::participant sender(address_broker.options());
       orc::participant receiver(address_broker.options());
       if (!sender.register_topic(topic, offered<TestType>())) return;
-      if (!receiver.request_topic(topic, wanted<TestType>())) return;
+      if (!receiver.request_topic(topic, wanted<TestType>()).result()) return;
       for (std::uint64_t value = 1; value <= rounds(500, 20'000); ++value) {
         if (!sender.send_msg(topic, &value, sizeof value)) return;
         if (value_of(receiver.recv_msg(topic, patience_ms)) != value) return;
@@ -42,7 +42,7 @@ TEMPLATE_TEST_CASE("threads: many topics of one participant, a thread on each en
   for (int t = 0; t < 6; ++t) {
     const std::string topic = "many/" + std::to_string(t);
     REQUIRE(sender.register_topic(topic, offered<TestType>()));
-    REQUIRE(receiver.request_topic(topic, wanted<TestType>()));
+    REQUIRE(receiver.request_topic(topic, wanted<TestType>()).result());
     const std::uint64_t last = rounds(20'000, 500'000);
     threads.emplace_back([&, topic, last] {
       for (std::uint64_t value = 1; value <= last; ++value) {
@@ -151,7 +151,7 @@ TEMPLATE_TEST_CASE("threads: declared and withdrawn while others send and receiv
   bool all_well = true;
   for (std::size_t round = 0; round < rounds(30, 500, 5); ++round) {
     all_well = all_well && sender.register_topic("churn", offered<TestType>());
-    all_well = all_well && receiver.request_topic("churn", wanted<TestType>(1, 0, 0));
+    all_well = all_well && receiver.request_topic("churn", wanted<TestType>(1, 0, 0)).result();
     const std::uint64_t before = received;
     all_well = all_well && wait_until([&] { return received > before; });
     all_well = all_well && (round % 2 != 0 || sender.unregister_topic("churn"));

@@ -297,5 +297,5 @@ TEST_CASE("typed: a subscriber of another struct gets no link, and the reason", 
 
   // An untyped end matches any.
   orc::participant fifth(address_broker.options("fifth"));
-  CHECK(fifth.request_topic("arm/state", wanted<ipc>()));
+  CHECK(fifth.request_topic("arm/state", wanted<ipc>()).result());
 }

@@ -15,6 +15,7 @@
 #include "support/wait_until.h"
 
 using namespace orc::test;
+using namespace std::chrono_literals;
 using steady = std::chrono::steady_clock;
 
 TEMPLATE_TEST_CASE("waiting: a poll says that there is nothing new", "[conformance][threads]", ORC_TEST_TRANSPORTS) {
@@ -51,6 +52,28 @@ TEMPLATE_TEST_CASE("waiting: a time limit is waited out, not less", "[conformanc
   }
 }
 
+TEMPLATE_TEST_CASE("waiting: a time limit below a millisecond is waited out too", "[conformance][threads]",
+                   ORC_TEST_TRANSPORTS) {
+  linked<TestType> l;
+  const auto waits = [](auto&& wait) {
+    const auto start = std::chrono::steady_clock::now();
+    wait();
+    return std::chrono::steady_clock::now() - start;
+  };
+  for (int n = 0; n < 20; ++n) {
+    CHECK(waits([&] { CHECK(l.subscriber.recv(200us).status() == orc::errc::timed_out); }) >= 200us);
+    CHECK(waits([&] { CHECK(l.subscriber.recv_next(200us).status() == orc::errc::timed_out); }) >= 200us);
+    CHECK(waits([&] { CHECK(l.publisher.wait_readers(2, 200us).code() == orc::errc::timed_out); }) >= 200us);
+  }
+  CHECK(l.subscriber.recv(0ns).status() == orc::errc::nothing_new);
+  CHECK(l.subscriber.recv(-1ns).status() == orc::errc::bad_argument);
+  CHECK(l.subscriber.wait_connected(-1ns).code() == orc::errc::bad_argument);
+  CHECK(l.publisher.wait_readers(1, -1ns).code() == orc::errc::bad_argument);
+  CHECK(l.subscriber.wait_connected(orc::forever));
+  REQUIRE(send_value(l.publisher, 7));
+  CHECK(value_of(l.subscriber.recv(orc::forever)) == 7);
+}
+
 TEMPLATE_TEST_CASE("waiting: a waiting receive wakes for a sample, also with the longest limits",
                    "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   linked<TestType> l;
@@ -74,7 +97,7 @@ TEMPLATE_TEST_CASE("waiting: a waiting receive wakes for a sample, also with the
 TEMPLATE_TEST_CASE("waiting: wake-ups are never lost in a ping-pong", "[conformance][threads]", ORC_TEST_TRANSPORTS) {
   linked<TestType> there;
   REQUIRE(there.receiver.register_topic("back", offered<TestType>()));
-  REQUIRE(there.sender.request_topic("back", wanted<TestType>()));
+  REQUIRE(there.sender.request_topic("back", wanted<TestType>()).result());
   const std::uint64_t last = rounds(5000, 100'000);
   std::thread echo([&] {
     auto back = there.receiver.publisher("back");
@@ -247,7 +270,7 @@ TEMPLATE_TEST_CASE("waiting: signals do not end or shorten a wait", "[conformanc
     CHECK(seen == rounds(1000, 20'000));
     // Set-up calls, too.
     CHECK(l.sender.register_topic("during/storm", offered<TestType>()));
-    CHECK(l.receiver.request_topic("during/storm", wanted<TestType>()));
+    CHECK(l.receiver.request_topic("during/storm", wanted<TestType>()).result());
     stop = true;
     storm.join();
   }

@@ -16,8 +16,8 @@ namespace {
 template <class Transport>
 struct relay : linked<Transport> {
   relay() {
-    require(this->receiver.register_topic("onwards", offered<Transport>()), "register_topic");
-    require(this->sender.request_topic("onwards", wanted<Transport>()), "request_topic");
+    require(this->receiver.register_topic("onwards", offered<Transport>()).result(), "register_topic");
+    require(this->sender.request_topic("onwards", wanted<Transport>()).result(), "request_topic");
     onwards = this->receiver.publisher("onwards");
     end = this->sender.subscriber("onwards");
   }

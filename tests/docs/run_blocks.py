@@ -39,8 +39,8 @@ LANGUAGES = ("cpp", "python", "sh")
 # these do not end by themselves
 ENDLESS = re.compile(r"orc-broker\b|orc topic hz\b|orc topic echo\b(?!.* (--once|-n|--timeout))|orc topic pub\b.* -r")
 REPORTS_FINDINGS = re.compile(r"orc doctor\b")  # its status is 1 where the machine has a finding
-PUBLISHES = re.compile(r'register_topic(?:<[^<>]*>)?\("([^"]+)"|orc topic pub (\w\S*)')
-READS = re.compile(r'request_topic(?:<[^<>]*>)?\("([^"]+)"|orc topic (?:info|hz|echo) (\w\S*)')
+PUBLISHES = re.compile(r'register_(?:topic|command)(?:<[^<>]*>)?\("([^"]+)"|orc topic pub (\w\S*)')
+READS = re.compile(r'request_(?:topic|command)(?:<[^<>]*>)?\("([^"]+)"|orc topic (?:info|hz|echo) (\w\S*)')
 
 
 class Broken(Exception):

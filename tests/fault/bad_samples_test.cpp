@@ -68,7 +68,7 @@ struct fake_stream {
 
   explicit fake_stream(orc::request_options options = {}) {
     options.transports = {orc::transport::ipc};
-    if (!receiver.request_topic("t", options)) throw std::runtime_error("request_topic");
+    if (!receiver.request_topic("t", options).result()) throw std::runtime_error("request_topic");
     subscriber = receiver.subscriber("t");
   }
   [[nodiscard]] std::uint64_t malformed() {
@@ -92,8 +92,8 @@ TEST_CASE("bad input: garbage sent to a publication does not disturb its stream"
     orc::participant sender(address_broker.options("sender"));
     orc::participant receiver(address_broker.options("receiver"));
     const orc::transport_set only{static_cast<orc::transport>(kind)};
-    REQUIRE(sender.register_topic("t", {.transports = only}));
-    REQUIRE(receiver.request_topic("t", {.connected_within_ms = patience_ms, .transports = only}));
+    REQUIRE(sender.register_topic("t", {.transports = only}).result());
+    REQUIRE(receiver.request_topic("t", {.connected_within = patience, .transports = only}).result());
     auto publisher = sender.publisher("t");
     auto subscriber = receiver.subscriber("t");
     const std::string endpoint = address_of(address_broker.endpoint(), "t", kind);
@@ -178,7 +178,7 @@ TEST_CASE("bad input: garbage sent to a publication does not disturb its stream"
     }
     // The topic is still open to those who behave.
     orc::participant late(address_broker.options("late"));
-    REQUIRE(late.request_topic("t", {.connected_within_ms = patience_ms, .transports = only}));
+    REQUIRE(late.request_topic("t", {.connected_within = patience, .transports = only}).result());
     CHECK(value_of(late.recv_msg("t", patience_ms)) == value);
   }
 }
@@ -334,14 +334,14 @@ TEST_CASE("bad input: an endpoint that leads nowhere leaves the subscriber waiti
     if (lie.transport == wire::transport::inproc) id = publication;
     const auto answer = client.ask(wire::register_topic{topic, id, {lie}, std::nullopt});
     REQUIRE(std::holds_alternative<wire::topic_state>(answer));
-    REQUIRE(receiver.request_topic(topic));
+    REQUIRE(receiver.request_topic(topic).result());
     CHECK(receiver.recv_msg(topic, 1).status() == orc::errc::timed_out);
     CHECK(!receiver.subscriber(topic).connected());
     CHECK(wait_until([&] { return !receiver.subscriber(topic).link().reason.empty(); }));
   }
   orc::participant sender(address_broker.options());
-  REQUIRE(sender.register_topic("truth"));
-  REQUIRE(receiver.request_topic("truth", {.connected_within_ms = patience_ms}));
+  REQUIRE(sender.register_topic("truth").result());
+  REQUIRE(receiver.request_topic("truth", {.connected_within = patience}).result());
   REQUIRE(sender.send_msg("truth", "x", 1));
   CHECK(receiver.recv_msg("truth", patience_ms));
 }
@@ -354,13 +354,13 @@ TEST_CASE("bad input: a broker that talks garbage is no broker, and does not sto
   false_broker.bind(endpoint);
   orc::participant_options options;
   options.broker = endpoint;
-  options.broker_timeout_ms = 20;
+  options.broker_timeout = std::chrono::milliseconds(20);
   orc::participant both(options);
   std::map<std::string, int> peers;
   for (std::size_t n = 0; n < rounds(200, 3000); ++n) {
     if (n % 20 == 0) {
-      CHECK(both.register_topic("t").code() == orc::errc::no_broker);
-      CHECK(both.request_topic("t").code() == orc::errc::no_broker);
+      CHECK(both.register_topic("t").result().code() == orc::errc::no_broker);
+      CHECK(both.request_topic("t").result().code() == orc::errc::no_broker);
     }
     while (const auto frames = false_broker.receive(std::chrono::milliseconds(1))) ++peers[frames->front()];
     for (const auto& [peer, messages] : peers) {

@@ -91,8 +91,8 @@ TEST_CASE("broker: inproc streams do not notice its death either", "[fault][thre
   broker_process address_broker;
   orc::participant sender(address_broker.options());
   orc::participant receiver(address_broker.options());
-  REQUIRE(sender.register_topic("t", {.transports = {orc::transport::inproc}}));
-  REQUIRE(receiver.request_topic("t", {.connected_within_ms = patience_ms}));
+  REQUIRE(sender.register_topic("t", {.transports = {orc::transport::inproc}}).result());
+  REQUIRE(receiver.request_topic("t", {.connected_within = patience}).result());
   auto publisher = sender.publisher("t");
   auto subscriber = receiver.subscriber("t");
   std::uint64_t value = 0;
@@ -127,13 +127,13 @@ TEST_CASE("broker: killed at random during joins, every join comes about", "[fau
                                   : n % 3 == 1 ? orc::transport::ipc
                                                : orc::transport::tcp;
       const auto declare = [&] {
-        const auto registered = sender.register_topic(topic, {.transports = {kind}});
+        const auto registered = sender.register_topic(topic, {.transports = {kind}}).result();
         if (!registered) fail("register_topic: " + registered.error().message());
         auto publisher = sender.publisher(topic);
         if (!send_value(publisher, n + 1)) fail("send");
       };
       const auto request = [&] {
-        const auto requested = receiver.request_topic(topic, {.transports = {kind}});
+        const auto requested = receiver.request_topic(topic, {.transports = {kind}}).result();
         if (!requested) fail("request_topic: " + requested.error().message());
       };
       if (n % 2 == 0) {
@@ -170,12 +170,13 @@ TEST_CASE("broker: killed at random during joins, every join comes about", "[fau
 TEST_CASE("broker: started after its participants, it brings them together", "[fault][threads]") {
   broker_process address_broker(broker_process::at::nowhere);
   auto options = address_broker.options();
-  options.broker_timeout_ms = 50;
+  options.broker_timeout = std::chrono::milliseconds(50);
   orc::participant sender(options);
   orc::participant receiver(options);
-  const auto alone = sender.register_topic("early/bird", {.transports = {orc::transport::ipc}});
+  const auto alone = sender.register_topic("early/bird", {.transports = {orc::transport::ipc}}).result();
   CHECK(alone.code() == orc::errc::no_broker);
-  CHECK(receiver.request_topic("early/bird", {.transports = {orc::transport::ipc}}).code() == orc::errc::no_broker);
+  CHECK(receiver.request_topic("early/bird", {.transports = {orc::transport::ipc}}).result().code() ==
+        orc::errc::no_broker);
   CHECK(sender.broker_endpoint().empty());
   // Declared all the same: it can be sent to, and waits for the broker.
   REQUIRE(sender.send_msg("early/bird", "worm", 4));
@@ -184,22 +185,22 @@ TEST_CASE("broker: started after its participants, it brings them together", "[f
   const auto got = receiver.recv_msg("early/bird", patience_ms);
   REQUIRE(got.size() == 4);
   CHECK(wait_until([&] { return sender.broker_endpoint() == address_broker.endpoint(); }));
-  CHECK(sender.register_topic("early/bird", {.transports = {orc::transport::ipc}}));
+  CHECK(sender.register_topic("early/bird", {.transports = {orc::transport::ipc}}).result());
 }
 
 TEST_CASE("broker: a set-up call that finds it dead says so in time and takes effect when it is back",
           "[fault][threads]") {
   broker_process address_broker;
   auto options = address_broker.options();
-  options.broker_timeout_ms = 100;
+  options.broker_timeout = std::chrono::milliseconds(100);
   orc::participant sender(options);
   orc::participant receiver(address_broker.options());
-  REQUIRE(wait_until([&] { return static_cast<bool>(sender.register_topic("before")); }));
+  REQUIRE(wait_until([&] { return static_cast<bool>(sender.register_topic("before").result()); }));
   address_broker.kill();
-  CHECK(sender.register_topic("meanwhile").code() == orc::errc::no_broker);
+  CHECK(sender.register_topic("meanwhile").result().code() == orc::errc::no_broker);
   REQUIRE(sender.send_msg("meanwhile", "x", 1));
   address_broker.start();
-  REQUIRE(receiver.request_topic("meanwhile", {.connected_within_ms = patience_ms}));
+  REQUIRE(receiver.request_topic("meanwhile", {.connected_within = patience}).result());
   CHECK(receiver.recv_msg("meanwhile", patience_ms));
 }
 
@@ -210,9 +211,9 @@ TEST_CASE("broker: two at once live side by side, a second one on the same endpo
     orc::participant sender(one.options());
     orc::participant stranger(other.options());
     orc::participant receiver(one.options());
-    REQUIRE(sender.register_topic("t"));
-    REQUIRE(stranger.register_topic("t"));  // another broker, another map
-    REQUIRE(receiver.request_topic("t", {.connected_within_ms = patience_ms}));
+    REQUIRE(sender.register_topic("t").result());
+    REQUIRE(stranger.register_topic("t").result());  // another broker, another map
+    REQUIRE(receiver.request_topic("t", {.connected_within = patience}).result());
     REQUIRE(stranger.send_msg("t", "wrong", 5));
     REQUIRE(sender.send_msg("t", "right", 5));
     const auto got = receiver.recv_msg("t", patience_ms);
@@ -227,6 +228,6 @@ TEST_CASE("broker: two at once live side by side, a second one on the same endpo
     INFO(text);
     CHECK(text.find(one.endpoint()) != std::string::npos);
     // The first one is unharmed.
-    CHECK(sender.register_topic("still/there"));
+    CHECK(sender.register_topic("still/there").result());
   }
 }

@@ -36,8 +36,8 @@ class search_place {
 };
 
 std::string outcome_of_search() {
-  orc::participant searcher({.broker_timeout_ms = 1000});
-  const auto done = searcher.register_topic("t");
+  orc::participant searcher({.broker_timeout = std::chrono::milliseconds(1000)});
+  const auto done = searcher.register_topic("t").result();
   return done ? "found " + searcher.broker_endpoint() : done.error().message();
 }
 
@@ -65,7 +65,7 @@ TEST_CASE("A6: a broker in this user's directory is found, one that others could
   CHECK_THAT(seen.out, contains("belongs to uid 4242: ignored"));
   // Named, it is used all the same.
   orc::participant named({.broker = place.endpoint()});
-  CHECK(named.register_topic("t"));
+  CHECK(named.register_topic("t").result());
   REQUIRE(::chown(path.c_str(), 0, 0) == 0);
 }
 
@@ -75,9 +75,9 @@ TEST_CASE("A6: sockets are not put into another user's directory", "[fault]") {
   broker_process by_tcp(broker_process::at::tcp);
   REQUIRE(::chown(place.address_broker.directory().path().c_str(), 4242, 4242) == 0);
   orc::participant participant(by_tcp.options());
-  const auto refused = participant.register_topic("t", {.transports = {orc::transport::ipc}});
+  const auto refused = participant.register_topic("t", {.transports = {orc::transport::ipc}}).result();
   CHECK(refused.code() == orc::errc::no_permission);
   CHECK_THAT(refused.error().message(), contains("belongs to uid 4242"));
-  CHECK(participant.register_topic("u", {.transports = {orc::transport::tcp}}));
+  CHECK(participant.register_topic("u", {.transports = {orc::transport::tcp}}).result());
   REQUIRE(::chown(place.address_broker.directory().path().c_str(), 0, 0) == 0);
 }

@@ -21,10 +21,10 @@ TEST_CASE("no broker: set-up calls return in time and say what was tried and wha
   const orc::detail::temporary_directory directory;
   orc::participant_options options;
   options.broker = "ipc://" + directory.file("broker");
-  options.broker_timeout_ms = 200;
+  options.broker_timeout = std::chrono::milliseconds(200);
   orc::participant alone(options);
   const auto start = std::chrono::steady_clock::now();
-  const auto registered = alone.register_topic("t");
+  const auto registered = alone.register_topic("t").result();
   CHECK(ms_since(start) >= 150);
   CHECK(registered.code() == orc::errc::no_broker);
   const std::string text = registered.error().message();
@@ -32,7 +32,7 @@ TEST_CASE("no broker: set-up calls return in time and say what was tried and wha
   CHECK(text.find(options.broker) != std::string::npos);
   CHECK(text.find("orc-broker") != std::string::npos);
   CHECK(text.find("ORC_BROKER") != std::string::npos);
-  CHECK(alone.request_topic("u").code() == orc::errc::no_broker);
+  CHECK(alone.request_topic("u").result().code() == orc::errc::no_broker);
   CHECK(alone.broker_endpoint().empty());
   // What needs no broker works.
   CHECK(alone.send_msg("t", "x", 1));
@@ -41,14 +41,14 @@ TEST_CASE("no broker: set-up calls return in time and say what was tried and wha
   CHECK(alone.release_topic("u"));
 }
 
-TEST_CASE("no broker: broker_timeout_ms 0 does not wait", "[fault][threads]") {
+TEST_CASE("no broker: broker_timeout 0 does not wait", "[fault][threads]") {
   const orc::detail::temporary_directory directory;
   orc::participant_options options;
   options.broker = "ipc://" + directory.file("broker");
-  options.broker_timeout_ms = 0;
+  options.broker_timeout = std::chrono::milliseconds(0);
   orc::participant alone(options);
-  CHECK(alone.register_topic("t").code() == orc::errc::no_broker);
-  CHECK(alone.request_topic("t").code() == orc::errc::no_broker);
+  CHECK(alone.register_topic("t").result().code() == orc::errc::no_broker);
+  CHECK(alone.request_topic("t").result().code() == orc::errc::no_broker);
   CHECK(alone.unregister_topic("t"));
 }
 
@@ -57,7 +57,7 @@ TEST_CASE("no broker: ORC_BROKER says where it is", "[fault][threads]") {
   ::setenv("ORC_BROKER", address_broker.endpoint().c_str(), 1);
   {
     orc::participant found;
-    CHECK(found.register_topic("t"));
+    CHECK(found.register_topic("t").result());
     CHECK(found.broker_endpoint() == address_broker.endpoint());
   }
   ::unsetenv("ORC_BROKER");
@@ -74,12 +74,12 @@ TEST_CASE("settings: broker endpoints that are none are refused with a sentence"
     INFO(endpoint.substr(0, 100));
     orc::participant_options options;
     options.broker = endpoint;
-    options.broker_timeout_ms = 50;
+    options.broker_timeout = std::chrono::milliseconds(50);
     orc::participant alone(options);
-    const auto registered = alone.register_topic("t");
+    const auto registered = alone.register_topic("t").result();
     CHECK(!registered);
     CHECK(!registered.error().message().empty());
-    CHECK(!alone.request_topic("t"));
+    CHECK(!alone.request_topic("t").result());
     CHECK(alone.broker_endpoint().empty());
   }
 }
@@ -93,11 +93,11 @@ TEST_CASE("settings: a broker without scheme or port is refused at once, with wh
   for (const auto& [wrong, advice] : meant) {
     INFO(wrong);
     ::setenv("ORC_BROKER", wrong, 1);
-    orc::participant alone(orc::participant_options{.broker_timeout_ms = -1});  // at once
-    const auto registered = alone.register_topic("t");
+    orc::participant alone(orc::participant_options{.broker_timeout = orc::forever});  // at once
+    const auto registered = alone.register_topic("t").result();
     CHECK(registered.code() == orc::errc::bad_argument);
     CHECK(registered.error().message().find(advice) != std::string::npos);
-    CHECK(alone.request_topic("t").code() == orc::errc::bad_argument);
+    CHECK(alone.request_topic("t").result().code() == orc::errc::bad_argument);
   }
   ::unsetenv("ORC_BROKER");
 }
@@ -106,9 +106,9 @@ TEST_CASE("no broker: the error names each place with its state", "[fault][threa
   const orc::detail::temporary_directory directory;
   orc::participant_options options;
   options.broker = "tcp://no-such-host.invalid:5570,tcp://127.0.0.1:1,ipc://" + directory.file("broker");
-  options.broker_timeout_ms = 300;
+  options.broker_timeout = std::chrono::milliseconds(300);
   orc::participant alone(options);
-  REQUIRE(alone.register_topic("t").code() == orc::errc::no_broker);
+  REQUIRE(alone.register_topic("t").result().code() == orc::errc::no_broker);
   // The resolver may take longer than a call waits.
   std::string text;
   CHECK(wait_until([&] {
@@ -142,17 +142,17 @@ TEST_CASE("names: 1 to 255 bytes of [A-Za-z0-9_./-], everything else is bad_name
   for (const std::string& name : {std::string("a"), std::string("A-b_c.d/e"), std::string("..").append("/x"),
                                   std::string(255, 'n'), std::string("/a"), std::string("-")}) {
     INFO(name);
-    CHECK(both.register_topic(name));
-    CHECK(both.request_topic(name));
+    CHECK(both.register_topic(name).result());
+    CHECK(both.request_topic(name).result());
   }
   using namespace std::string_literals;
   for (const std::string& name : {""s, "/"s, "a b"s, "a\0b"s, "ü"s, "a\n"s, std::string(256, 'n'),
                                   std::string(1'000'000, 'n'), "a*"s, "\xff\xfe"s, "topic?"s}) {
     INFO(name.substr(0, 50));
-    const auto registered = both.register_topic(name);
+    const auto registered = both.register_topic(name).result();
     CHECK(registered.code() == orc::errc::bad_name);
     CHECK(!registered.error().message().empty());
-    CHECK(both.request_topic(name).code() == orc::errc::bad_name);
+    CHECK(both.request_topic(name).result().code() == orc::errc::bad_name);
     CHECK(!both.send_msg(name, "x", 1));
     CHECK(!both.recv_msg(name, 0));
   }
@@ -202,14 +202,14 @@ TEST_CASE("paths: a broker whose directory leaves no room for socket names", "[f
   if (!broker.running()) return skip("this broker wants more room itself");
   orc::participant_options options;
   options.broker = endpoint;
-  options.broker_timeout_ms = patience_ms;
+  options.broker_timeout = patience;
   orc::participant both(options);
-  const auto registered = both.register_topic("t", {.transports = {orc::transport::ipc}});
+  const auto registered = both.register_topic("t", {.transports = {orc::transport::ipc}}).result();
   INFO(registered.error().message());
   if (!registered) CHECK(registered.error().message().size() > 20);
   // inproc and tcp need no path.
-  REQUIRE(both.register_topic("u", {.transports = {orc::transport::tcp}}));
-  REQUIRE(both.request_topic("u", {.connected_within_ms = patience_ms}));
+  REQUIRE(both.register_topic("u", {.transports = {orc::transport::tcp}}).result());
+  REQUIRE(both.request_topic("u", {.connected_within = patience}).result());
   REQUIRE(both.send_msg("u", "x", 1));
   CHECK(both.recv_msg("u", patience_ms));
 }

@@ -17,12 +17,12 @@ TEST_CASE("regression: a reader gets the last sample of a topic that ends, besid
     INFO(orc::to_string(kind));
     broker_process address_broker;
     auto sender = std::make_unique<orc::participant>(address_broker.options("sender"));
-    REQUIRE(sender->register_topic("t", {.transports = {kind}}));
+    REQUIRE(sender->register_topic("t", {.transports = {kind}}).result());
     test_node stopped;  // joins first, so it is served first
     stopped.must("open " + address_broker.endpoint());
     stopped.must("request t any 1 64 " + std::to_string(patience_ms));
     orc::participant receiver(address_broker.options("receiver"));
-    REQUIRE(receiver.request_topic("t", {.connected_within_ms = patience_ms}));
+    REQUIRE(receiver.request_topic("t", {.connected_within = patience}).result());
     stopped.process().freeze();
     const std::string last(under_sanitizer ? 2'000'000 : 10'000'000, 'l');
     REQUIRE(sender->send_msg("t", last.data(), last.size()));
@@ -46,7 +46,7 @@ TEST_CASE("regression: a participant with many topics and a stopped reader ends 
   stopped.must("open " + address_broker.endpoint());
   for (int n = 0; n < topics; ++n) {
     const std::string topic = "t" + std::to_string(n);
-    REQUIRE(sender->register_topic(topic));
+    REQUIRE(sender->register_topic(topic).result());
     stopped.must("request " + topic + " any 1 64 " + std::to_string(patience_ms));
   }
   stopped.process().freeze();

@@ -27,7 +27,7 @@ struct relayed_stream {
   std::unique_ptr<flaky_relay> relay;
 
   relayed_stream(unsigned seed, unsigned cut_every) {
-    REQUIRE(sender.register_topic("t", {.transports = {orc::transport::ipc}}));
+    REQUIRE(sender.register_topic("t", {.transports = {orc::transport::ipc}}).result());
     raw_client client(address_broker.endpoint());
     const auto state = described(client, "t");
     // The relay takes the place of the publication's socket, the only one where a publication with its id may be.
@@ -50,8 +50,10 @@ TEST_CASE("flaky link: pieces, pauses and cuts never make a receive go back, and
     for (const int conflate : {1, 0}) {
       INFO("seed " << seed << ", conflate " << conflate);
       relayed_stream s(seed, 200);
-      REQUIRE(s.receiver.request_topic(
-          "far", {.conflate = conflate, .depth = conflate == 0 ? 1000U : 0U, .connected_within_ms = patience_ms}));
+      REQUIRE(s.receiver
+                  .request_topic(
+                      "far", {.conflate = conflate, .depth = conflate == 0 ? 1000U : 0U, .connected_within = patience})
+                  .result());
       auto subscriber = s.receiver.subscriber("far");
       auto publisher = s.sender.publisher("t");
       const std::uint64_t last = rounds(3000, 30'000, 1500);
@@ -88,7 +90,7 @@ TEST_CASE("flaky link: pieces, pauses and cuts never make a receive go back, and
 
 TEST_CASE("flaky link: in order, a connection that only stutters loses nothing", "[fault][threads]") {
   relayed_stream s(7, 0);
-  REQUIRE(s.receiver.request_topic("far", {.conflate = 0, .depth = 65536, .connected_within_ms = patience_ms}));
+  REQUIRE(s.receiver.request_topic("far", {.conflate = 0, .depth = 65536, .connected_within = patience}).result());
   auto subscriber = s.receiver.subscriber("far");
   auto publisher = s.sender.publisher("t");
   const std::uint64_t last = rounds(2000, 20'000);

@@ -47,8 +47,8 @@ TEST_CASE("flood: a stranger who sends frames, parts or commands without end is 
     broker_process address_broker;
     orc::participant sender(address_broker.options());
     orc::participant receiver(address_broker.options());
-    REQUIRE(sender.register_topic("t", {.transports = {orc::transport::ipc}}));
-    REQUIRE(receiver.request_topic("t", {.connected_within_ms = patience_ms}));
+    REQUIRE(sender.register_topic("t", {.transports = {orc::transport::ipc}}).result());
+    REQUIRE(receiver.request_topic("t", {.connected_within = patience}).result());
     const auto stranger = connected_to(address_of(address_broker.endpoint(), "t", wire::transport::ipc));
     std::string bytes;
     while (bytes.size() < 1'000'000) bytes += piece;
@@ -68,8 +68,8 @@ TEST_CASE("flood: many who join at once do not keep the publisher from sending",
   broker_process address_broker;
   orc::participant sender(address_broker.options());
   orc::participant receiver(address_broker.options());
-  REQUIRE(sender.register_topic("t", {.transports = {orc::transport::ipc}}));
-  REQUIRE(receiver.request_topic("t", {.connected_within_ms = patience_ms}));
+  REQUIRE(sender.register_topic("t", {.transports = {orc::transport::ipc}}).result());
+  REQUIRE(receiver.request_topic("t", {.connected_within = patience}).result());
   const std::string endpoint = address_of(address_broker.endpoint(), "t", wire::transport::ipc);
   std::vector<orc::detail::unique_fd> crowd;
   for (int n = 0; n < 300; ++n) crowd.push_back(connected_to(endpoint));
@@ -90,7 +90,7 @@ TEST_CASE("regression: a publication that welcomes and hangs up at once is not j
   broker_process address_broker;
   fake_publication fake(address_broker, "t");
   orc::participant receiver(address_broker.options());
-  REQUIRE(receiver.request_topic("t", {.transports = {orc::transport::ipc}}));
+  REQUIRE(receiver.request_topic("t", {.transports = {orc::transport::ipc}}).result());
   int joins = 0;
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
   while (std::chrono::steady_clock::now() < end) {
@@ -107,15 +107,15 @@ TEST_CASE("regression: in order, what an older publication sent and nobody saw i
   broker_process address_broker;
   orc::participant receiver(address_broker.options("receiver"));
   auto sender = std::make_unique<orc::participant>(address_broker.options("sender"));
-  REQUIRE(sender->register_topic("t"));
-  REQUIRE(receiver.request_topic("t", {.conflate = 0, .depth = 4, .connected_within_ms = patience_ms}));
+  REQUIRE(sender->register_topic("t").result());
+  REQUIRE(receiver.request_topic("t", {.conflate = 0, .depth = 4, .connected_within = patience}).result());
   auto subscriber = receiver.subscriber("t");
   // The reader is away: of ten samples the queue keeps 7 to 10.
   for (std::uint64_t value = 1; value <= 10; ++value) REQUIRE(send_to(sender->publisher("t"), value));
   raw_client client(address_broker.endpoint());
   sender.reset();
   sender = std::make_unique<orc::participant>(address_broker.options("sender again"));
-  REQUIRE(wait_until([&] { return static_cast<bool>(sender->register_topic("t")); }));
+  REQUIRE(wait_until([&] { return static_cast<bool>(sender->register_topic("t").result()); }));
   REQUIRE(wait_until([&] { return sender->publisher("t").readers() == 1; }));
   std::uint64_t seen = 0;
   std::uint64_t missed = 0;
@@ -131,7 +131,7 @@ TEST_CASE("regression: in order, what an older publication sent and nobody saw i
   for (std::uint64_t value = 1; value <= 10; ++value) REQUIRE(send_to(sender->publisher("t"), value));
   sender.reset();
   sender = std::make_unique<orc::participant>(address_broker.options("sender once more"));
-  REQUIRE(wait_until([&] { return static_cast<bool>(sender->register_topic("t")); }));
+  REQUIRE(wait_until([&] { return static_cast<bool>(sender->register_topic("t").result()); }));
   REQUIRE(wait_until([&] { return sender->publisher("t").readers() == 1; }));
   for (std::uint64_t value = 1; value <= 6; ++value) REQUIRE(send_to(sender->publisher("t"), value));
   seen = missed = 0;
@@ -150,7 +150,7 @@ TEST_CASE("regression: a host name to advertise that nobody knows is said at onc
   auto options = address_broker.options();
   options.advertise = "no.such.host.invalid";
   orc::participant unknown(options);
-  const auto registered = unknown.register_topic("t");
+  const auto registered = unknown.register_topic("t").result();
   CHECK(registered.code() == orc::errc::bad_argument);
   CHECK(registered.error().message().find("no.such.host.invalid") != std::string::npos);
 }

@@ -61,7 +61,7 @@ TEST_CASE("flooding broker: a question to the directory ends in time", "[fault][
   const flooding_broker broker;
   orc::directory_options options;
   options.broker = broker.endpoint();
-  options.broker_timeout_ms = 500;
+  options.broker_timeout = 500ms;
   orc::directory directory(options);
   orc::broker_state found;
   CHECK(time_of([&] { CHECK_FALSE(directory.broker(found)); }) < patience);
@@ -73,7 +73,7 @@ TEST_CASE("flooding broker: a question to the directory ends in time", "[fault][
 TEST_CASE("flooding broker: set-up calls and the end of a participant keep their time", "[fault][threads]") {
   const flooding_broker broker;
   CHECK(time_of([&] {
-          orc::participant participant({.broker = broker.endpoint(), .broker_timeout_ms = 500});
-          CHECK(participant.register_topic("t").code() == orc::errc::no_broker);
+          orc::participant participant({.broker = broker.endpoint(), .broker_timeout = 500ms});
+          CHECK(participant.register_topic("t").result().code() == orc::errc::no_broker);
         }) < patience);
 }

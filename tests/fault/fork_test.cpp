@@ -41,7 +41,7 @@ struct scene {
     sender.emplace(address_broker.options("sender"));
     receiver.emplace(address_broker.options("receiver"));
     if (!sender->register_topic("t", {.transports = only}) ||
-        !receiver->request_topic("t", {.connected_within_ms = patience_ms, .transports = only})) {
+        !receiver->request_topic("t", {.connected_within = patience, .transports = only}).result()) {
       throw std::runtime_error("no link");
     }
     publisher = sender->publisher("t");
@@ -84,8 +84,8 @@ TEST_CASE("fork: in the child every inherited call says forked", "[fault][thread
       forked(s.publisher.wait_readers(1, -1).code());
       forked(directory.topics("**", topics).code());
       forked(watch.next_change(change, -1).code());
-      forked(s.sender->register_topic("u").code());
-      forked(s.sender->request_topic("u").code());
+      forked(s.sender->register_topic("u").result().code());
+      forked(s.sender->request_topic("u").result().code());
       forked(s.sender->send_msg("t", "x", 1).code());
       forked(s.receiver->recv_msg("t", -1).status());
       forked(s.sender->unregister_topic("t").code());
@@ -130,7 +130,7 @@ TEST_CASE("fork: destroying what was inherited is harmless to the child and to t
     REQUIRE(status);
     CHECK(*status == 0);
     for (std::uint64_t value = 3; value < 100; ++value) REQUIRE(s.well(value));
-    REQUIRE(s.sender->register_topic("after"));
+    REQUIRE(s.sender->register_topic("after").result());
     const auto end = std::chrono::steady_clock::now() + patience;
     while (change.topic.name != "after" && std::chrono::steady_clock::now() < end)
       (void)watch->next_change(change, patience_ms);
@@ -144,14 +144,14 @@ TEST_CASE("fork: the child can make a participant of its own and talk to its par
     INFO(orc::to_string(kind));
     scene s(kind);
     REQUIRE(s.well(1));
-    REQUIRE(s.receiver->request_topic("child", {.transports = {kind}}));
+    REQUIRE(s.receiver->request_topic("child", {.transports = {kind}}).result());
     REQUIRE(s.publisher.send("for the child", 13));
     const auto status = in_fork([&] {
       orc::participant own(s.address_broker.options("child"));
       if (!own.register_topic("child", {.transports = {kind}})) return false;
-      if (!own.request_topic("t", {.connected_within_ms = patience_ms, .transports = {kind}})) return false;
+      if (!own.request_topic("t", {.connected_within = patience, .transports = {kind}}).result()) return false;
       if (own.recv_msg("t", patience_ms).size() != 13) return false;
-      if (!own.request_topic("parent/has/it", {.transports = {kind}})) return false;
+      if (!own.request_topic("parent/has/it", {.transports = {kind}}).result()) return false;
       auto publisher = own.publisher("child");
       for (int n = 0; n < 1000 && publisher.readers() == 0; ++n) {
         if (!publisher.send("from the child", 14)) return false;

@@ -32,7 +32,7 @@ class victim {
     options = address_broker.options("victim");
     options.multicast = test_group();
     sender = std::make_unique<orc::participant>(options);
-    REQUIRE(sender->register_topic(topic, {.transports = {orc::transport::multicast}}));
+    REQUIRE(sender->register_topic(topic, {.transports = {orc::transport::multicast}}).result());
     publisher = sender->publisher(topic);
     raw_client client(address_broker.endpoint());
     const auto state = described(client, topic);
@@ -125,7 +125,7 @@ TEST_CASE("hostile multicast: 1,024 fake readers do not break the link of an hon
   const fake_readers crowd(fakes, v.id, *v.url.from);
   REQUIRE(wait_until([&] { return v.publisher.readers() == fakes; }));
   orc::participant receiver(v.options);
-  REQUIRE(receiver.request_topic(topic, {.connected_within_ms = patience_ms}));
+  REQUIRE(receiver.request_topic(topic, {.connected_within = patience}).result());
   // A link without statuses was given up after five seconds.
   const auto end = monotonic::now() + std::chrono::seconds(8);
   std::uint64_t value = 1;
@@ -143,7 +143,7 @@ TEST_CASE("hostile multicast: 1,024 fake readers that want all again do not keep
   auto options = v.options;
   options.multicast = test_group() + "&recv_buf_size=65536";  // less than a sample: it needs repairs
   orc::participant receiver(options);
-  REQUIRE(receiver.request_topic(topic, {.connected_within_ms = patience_ms}));
+  REQUIRE(receiver.request_topic(topic, {.connected_within = patience}).result());
   REQUIRE(wait_until([&] { return v.publisher.readers() == 1; }));
   const fake_readers crowd(fakes, v.id, *v.url.from);
   REQUIRE(wait_until([&] { return v.publisher.readers() == fakes; }));
@@ -175,7 +175,7 @@ TEST_CASE("hostile multicast: forged announcements take no new subscriber", "[fa
   for (int n = 0; n < 24; ++n) {
     orc::participant receiver(v.options);
     const auto connected =
-        receiver.request_topic(topic, {.conflate = 0, .depth = 1000, .connected_within_ms = patience_ms});
+        receiver.request_topic(topic, {.conflate = 0, .depth = 1000, .connected_within = patience}).result();
     const std::uint64_t first = value + 1;
     for (std::uint64_t i = 0; i < burst; ++i) CHECK(send_value(v.publisher, ++value));
     std::uint64_t heard = 0;

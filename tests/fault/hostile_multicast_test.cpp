@@ -51,8 +51,8 @@ template <typename Attack>
 void exchange_during(Attack attack, int rounds) {
   orc::participant sender(alone());
   orc::participant receiver(alone());
-  REQUIRE(sender.register_topic(topic));
-  REQUIRE(receiver.request_topic(topic, {.connected_within_ms = patience_ms}));
+  REQUIRE(sender.register_topic(topic).result());
+  REQUIRE(receiver.request_topic(topic, {.connected_within = patience}).result());
   auto publisher = sender.publisher(topic);
   const auto sample = patterned(150'000);
   const std::size_t before = stats_of().rss_kib;
@@ -118,8 +118,8 @@ TEST_CASE("hostile multicast: at the port of a publication", "[fault][threads]")
   broker_process address_broker;
   orc::participant sender(address_broker.options("sender"));
   orc::participant receiver(address_broker.options("receiver"));
-  REQUIRE(sender.register_topic(topic, {.transports = {orc::transport::multicast}}));
-  REQUIRE(receiver.request_topic(topic, {.connected_within_ms = patience_ms}));
+  REQUIRE(sender.register_topic(topic, {.transports = {orc::transport::multicast}}).result());
+  REQUIRE(receiver.request_topic(topic, {.connected_within = patience}).result());
   auto publisher = sender.publisher(topic);
   const auto url =
       orc::wire::multicast_url::parse(address_of(address_broker.endpoint(), topic, orc::wire::transport::multicast));

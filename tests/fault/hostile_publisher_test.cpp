@@ -126,7 +126,7 @@ TEST_CASE("hostile publisher: parts of a message without end are cut off, and no
   broker_process address_broker;
   bare_publication publication(address_broker);
   orc::participant receiver(address_broker.options());
-  REQUIRE(receiver.request_topic("t", {.transports = {orc::transport::ipc}}));
+  REQUIRE(receiver.request_topic("t", {.transports = {orc::transport::ipc}}).result());
   std::uint64_t sequence = 0;
   for (const std::size_t part : {1UL, 60'000UL, 8'000'000UL}) {
     INFO("parts of " << part << " bytes");
@@ -147,7 +147,7 @@ TEST_CASE("hostile publisher: PINGs, welcomes, goodbyes and empty frames at any 
   broker_process address_broker;
   bare_publication publication(address_broker);
   orc::participant receiver(address_broker.options());
-  REQUIRE(receiver.request_topic("t", {.transports = {orc::transport::ipc}}));
+  REQUIRE(receiver.request_topic("t", {.transports = {orc::transport::ipc}}).result());
   const std::string ping = zmtp_frame(std::string("\4PING\0\0", 7), zmtp::command);
   std::uint64_t sequence = 0;
   for (int kind = 0; kind < 4; ++kind) {
@@ -183,7 +183,7 @@ TEST_CASE("hostile publisher: the size that a frame announces costs no memory, o
   broker_process address_broker;
   bare_publication publication(address_broker);
   orc::participant receiver(address_broker.options());
-  REQUIRE(receiver.request_topic("t", {.transports = {orc::transport::ipc}}));
+  REQUIRE(receiver.request_topic("t", {.transports = {orc::transport::ipc}}).result());
   const auto header_of = [](std::size_t size) {
     const auto header = zmtp::encode_frame_header(size);
     return as_text(std::span(header.bytes).first(header.size));

@@ -26,7 +26,7 @@ constexpr std::uint64_t mib = 1024 * 1024;
 
 struct scene {
   scene() {
-    REQUIRE(participant.request_topic(topic, {.transports = {orc::transport::shm}}));
+    REQUIRE(participant.request_topic(topic, {.transports = {orc::transport::shm}}).result());
     REQUIRE(hostile.await_hello());
   }
   broker_process address_broker;
@@ -143,7 +143,7 @@ TEST_CASE("A1: a subscriber waits for a publication that prepares its memory, an
                           .address = address_of(address_broker.endpoint(), "other", orc::wire::transport::ipc)},
       other_way.id);
   orc::participant participant(address_broker.options());
-  REQUIRE(participant.request_topic(topic));
+  REQUIRE(participant.request_topic(topic).result());
   REQUIRE(publication.await_hello());
   REQUIRE(publication.say(hostile_shm_publication::kind::preparing));
   // Three times as long as it would wait for an answer.
@@ -165,7 +165,7 @@ TEST_CASE("A1: a subscriber goes another way when a publication that prepares me
                           .address = address_of(address_broker.endpoint(), "other", orc::wire::transport::ipc)},
       other_way.id);
   orc::participant participant(address_broker.options());
-  REQUIRE(participant.request_topic(topic));
+  REQUIRE(participant.request_topic(topic).result());
   REQUIRE(publication.await_hello());
   REQUIRE(publication.say(hostile_shm_publication::kind::preparing));
   CHECK(wait_until([&] {

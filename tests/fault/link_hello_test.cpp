@@ -36,7 +36,7 @@ TEST_CASE("link hello: one with another subscription's id takes nothing from it;
     INFO(wire::name_of(kind));
     broker_process address_broker;
     orc::participant sender(address_broker.options());
-    REQUIRE(sender.register_topic("t", {.transports = {static_cast<orc::transport>(kind)}}));
+    REQUIRE(sender.register_topic("t", {.transports = {static_cast<orc::transport>(kind)}}).result());
     auto publisher = sender.publisher("t");
     raw_client client(address_broker.endpoint());
     const wire::id publication = described(client, "t").publication->publication;
@@ -70,7 +70,7 @@ TEST_CASE("link hello: a subscription has one secret for a publication, and anot
   broker_process address_broker;
   fake_publication fake(address_broker, "t");
   orc::participant receiver(address_broker.options());
-  REQUIRE(receiver.request_topic("t", {.transports = {orc::transport::ipc}}));
+  REQUIRE(receiver.request_topic("t", {.transports = {orc::transport::ipc}}).result());
   const auto first = fake.await_hello();
   REQUIRE(first);
   CHECK(first->secret != 0);

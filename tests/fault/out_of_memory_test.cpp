@@ -22,7 +22,7 @@ std::vector<std::string> failing(unsigned every, unsigned skip, const std::strin
 
 // Joins, registers, requests and leaves; whether it succeeds does not matter.
 void visit(const std::string& endpoint, int number) {
-  orc::participant guest({.broker = endpoint, .name = "guest", .broker_timeout_ms = 200});
+  orc::participant guest({.broker = endpoint, .name = "guest", .broker_timeout = std::chrono::milliseconds(200)});
   (void)guest.register_topic("guest/" + std::to_string(number));
   (void)guest.request_topic("guest/" + std::to_string(number + 1));
 }
@@ -61,8 +61,8 @@ TEST_CASE("out of memory: the broker refuses what it has no memory for, and goes
     INFO("every " << every << "th allocation fails");
     REQUIRE(broker.running());
     // What is repeated succeeds in the end.
-    orc::participant late({.broker = endpoint, .name = "late", .broker_timeout_ms = patience_ms});
-    if (every > 100) CHECK(wait_until([&] { return static_cast<bool>(late.register_topic("late")); }));
+    orc::participant late({.broker = endpoint, .name = "late", .broker_timeout = patience});
+    if (every > 100) CHECK(wait_until([&] { return static_cast<bool>(late.register_topic("late").result()); }));
     CHECK(broker.running());
   }
 }

@@ -20,8 +20,8 @@ TEST_CASE("names: a second live publisher is refused and told who holds the topi
   broker_process address_broker;
   orc::participant first(address_broker.options("first_robot"));
   orc::participant second(address_broker.options("second_robot"));
-  REQUIRE(first.register_topic("arm/state"));
-  const auto refused = second.register_topic("arm/state");
+  REQUIRE(first.register_topic("arm/state").result());
+  const auto refused = second.register_topic("arm/state").result();
   CHECK(refused.code() == orc::errc::name_taken);
   const std::string text = refused.error().message();
   INFO(text);
@@ -30,12 +30,12 @@ TEST_CASE("names: a second live publisher is refused and told who holds the topi
   CHECK(text.find(std::to_string(::getpid())) != std::string::npos);
   // The refused one cannot send, the holder can.
   CHECK(!second.send_msg("arm/state", "x", 1));
-  REQUIRE(second.request_topic("arm/state", {.connected_within_ms = patience_ms}));
+  REQUIRE(second.request_topic("arm/state", {.connected_within = patience}).result());
   REQUIRE(first.send_msg("arm/state", "y", 1));
   CHECK(second.recv_msg("arm/state", patience_ms));
   // Given up, it is free.
   REQUIRE(first.unregister_topic("arm/state"));
-  CHECK(second.register_topic("arm/state"));
+  CHECK(second.register_topic("arm/state").result());
 }
 
 TEST_CASE("names: a stopped publisher still holds its topic", "[fault][threads]") {
@@ -45,7 +45,7 @@ TEST_CASE("names: a stopped publisher still holds its topic", "[fault][threads]"
   holder.must("register t any");
   holder.process().freeze();
   orc::participant thief(address_broker.options("thief"));
-  CHECK(thief.register_topic("t").code() == orc::errc::name_taken);
+  CHECK(thief.register_topic("t").result().code() == orc::errc::name_taken);
   holder.process().thaw();
 }
 
@@ -57,7 +57,7 @@ TEST_CASE("names: that of a dead publisher is free at once", "[fault][threads]")
     holder.must("register t any");
     holder.process().kill();
     orc::participant next(address_broker.options("next"));
-    const auto taken_over = next.register_topic("t");
+    const auto taken_over = next.register_topic("t").result();
     INFO(taken_over.error().message());
     REQUIRE(taken_over);
   }
@@ -189,10 +189,10 @@ TEST_CASE("bounded: an orderly end leaves no socket behind", "[fault][threads]")
   const std::size_t before = sockets_below(address_broker.directory().path());
   orc::participant lasting(address_broker.options());
   for (int n = 0; n < 20; ++n) {
-    REQUIRE(lasting.register_topic("t", {.transports = {orc::transport::ipc}}));
+    REQUIRE(lasting.register_topic("t", {.transports = {orc::transport::ipc}}).result());
     REQUIRE(lasting.unregister_topic("t"));
     orc::participant brief(address_broker.options());
-    const auto registered = brief.register_topic("u", {.transports = {orc::transport::ipc}});
+    const auto registered = brief.register_topic("u", {.transports = {orc::transport::ipc}}).result();
     INFO(n << ": " << registered.error().message());
     REQUIRE(registered);
   }

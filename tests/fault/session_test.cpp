@@ -112,8 +112,8 @@ TEST_CASE("A3: a topic unregistered while the broker is silent is free when it i
   auto options = address_broker.options("leaver");
   options.log = log.writer();
   orc::participant leaver(options);
-  REQUIRE(leaver.register_topic("name"));
-  REQUIRE(leaver.request_topic("other"));
+  REQUIRE(leaver.register_topic("name").result());
+  REQUIRE(leaver.request_topic("other").result());
   address_broker.process().freeze();
   REQUIRE(wait_until([&] { return log.count("does not answer any more") != 0; }));
   const auto start = steady::now();
@@ -123,7 +123,7 @@ TEST_CASE("A3: a topic unregistered while the broker is silent is free when it i
   address_broker.process().thaw();
   orc::participant next(address_broker.options("next"));
   orc::result taken;
-  CHECK(wait_until([&] { return static_cast<bool>(taken = next.register_topic("name")); }));
+  CHECK(wait_until([&] { return static_cast<bool>(taken = next.register_topic("name").result()); }));
 }
 
 TEST_CASE("A3: a topic that is unregistered and registered anew while the broker is silent is there in the end",
@@ -132,9 +132,9 @@ TEST_CASE("A3: a topic that is unregistered and registered anew while the broker
   log_lines log;
   auto options = address_broker.options("changer");
   options.log = log.writer();
-  options.broker_timeout_ms = 0;
+  options.broker_timeout = std::chrono::milliseconds(0);
   orc::participant changer(options);
-  REQUIRE(wait_until([&] { return static_cast<bool>(changer.register_topic("name")); }));
+  REQUIRE(wait_until([&] { return static_cast<bool>(changer.register_topic("name").result()); }));
   address_broker.process().freeze();
   REQUIRE(wait_until([&] { return log.count("does not answer any more") != 0; }));
   for (int n = 0; n < 20; ++n) {
@@ -142,11 +142,11 @@ TEST_CASE("A3: a topic that is unregistered and registered anew while the broker
     (void)changer.register_topic("name");
   }
   address_broker.process().thaw();
-  REQUIRE(wait_until([&] { return static_cast<bool>(changer.register_topic("name")); }));
+  REQUIRE(wait_until([&] { return static_cast<bool>(changer.register_topic("name").result()); }));
   orc::participant receiver(address_broker.options("receiver"));
   orc::request_options wanted;
-  wanted.connected_within_ms = patience_ms;
-  REQUIRE(receiver.request_topic("name", wanted));
+  wanted.connected_within = patience;
+  REQUIRE(receiver.request_topic("name", wanted).result());
   REQUIRE(changer.send_msg("name", "x", 1));
   CHECK(receiver.recv_msg("name", patience_ms));
 }
@@ -156,9 +156,9 @@ TEST_CASE("A4: a publication that cannot be opened is tried again with pauses, a
   log_lines log;
   auto options = address_broker.options();
   options.log = log.writer();
-  options.broker_timeout_ms = 0;
+  options.broker_timeout = std::chrono::milliseconds(0);
   orc::participant participant(options);
-  REQUIRE(participant.register_topic("t").code() == orc::errc::no_broker);
+  REQUIRE(participant.register_topic("t").result().code() == orc::errc::no_broker);
   // A file where the participant's directory is to be.
   const std::string obstacle = address_broker.directory().file(std::to_string(::geteuid()));
   fclose(fopen(obstacle.c_str(), "w"));
@@ -184,18 +184,18 @@ TEST_CASE("A5: a refused Hello is reported at once in the broker's words, and th
     return accept(message);
   });
   log_lines log;
-  orc::participant participant({.broker = endpoint, .broker_timeout_ms = patience_ms, .log = log.writer()});
+  orc::participant participant({.broker = endpoint, .broker_timeout = patience, .log = log.writer()});
   const auto start = steady::now();
-  const auto refused = participant.register_topic("t");
+  const auto refused = participant.register_topic("t").result();
   CHECK(refused.code() == orc::errc::refused);
   CHECK_THAT(refused.error().message(), contains("1000 participants are registered"));
-  CHECK(participant.request_topic("u").code() == orc::errc::refused);
+  CHECK(participant.request_topic("u").result().code() == orc::errc::refused);
   CHECK(ms_since(start) < patience_ms / 2);
   CHECK(wait_until([&] { return hellos >= 3; }));
   CHECK(log.count("1000 participants are registered") == 1);
   full = false;
-  CHECK(wait_until([&] { return static_cast<bool>(participant.register_topic("t")); }));
-  CHECK(participant.request_topic("u"));
+  CHECK(wait_until([&] { return static_cast<bool>(participant.register_topic("t").result()); }));
+  CHECK(participant.request_topic("u").result());
 }
 
 TEST_CASE("A5: a participant whose id is taken draws another one and a new secret", "[fault][threads]") {
@@ -215,8 +215,8 @@ TEST_CASE("A5: a participant whose id is taken draws another one and a new secre
     return accept(message);
   });
   log_lines log;
-  orc::participant participant({.broker = endpoint, .broker_timeout_ms = patience_ms, .log = log.writer()});
-  CHECK(participant.register_topic("t"));
+  orc::participant participant({.broker = endpoint, .broker_timeout = patience, .log = log.writer()});
+  CHECK(participant.register_topic("t").result());
   const std::lock_guard lock(mutex);
   REQUIRE(said.size() >= 2);
   CHECK(said.front().secret != wire::id{});
@@ -236,8 +236,8 @@ TEST_CASE("C1: a participant whose session somebody ended says so and registers 
     return accept(message);
   });
   log_lines log;
-  orc::participant participant({.broker = endpoint, .broker_timeout_ms = patience_ms, .log = log.writer()});
-  REQUIRE(participant.register_topic("t"));
+  orc::participant participant({.broker = endpoint, .broker_timeout = patience, .log = log.writer()});
+  REQUIRE(participant.register_topic("t").result());
   const int before = registered;
   ended = true;
   CHECK(wait_until([&] { return registered > before; }));

@@ -31,7 +31,7 @@ class judge {
       : participant_(address_broker.options("judge")) {
     auto options = how;
     options.transports = to_transports(transport);
-    const auto asked = participant_.request_topic("stop", options);
+    const auto asked = participant_.request_topic("stop", options).result();
     if (!asked) throw std::runtime_error(asked.error().message());
     subscriber_ = participant_.subscriber("stop");
     thread_ = std::thread([this] { run(); });
@@ -178,7 +178,7 @@ TEST_CASE("shared topics: a late joiner gets the last of each, also of a publish
     orc::participant reader(address_broker.options("reader"));
     auto options = newest_of_each();
     options.transports = to_transports(transport);
-    REQUIRE(reader.request_topic("stop", options));
+    REQUIRE(reader.request_topic("stop", options).result());
     std::set<std::uint64_t> seen;
     const auto take = [&] {
       const auto got = reader.recv_msg("stop", 10);
@@ -192,7 +192,7 @@ TEST_CASE("shared topics: a late joiner gets the last of each, also of a publish
     const auto left = [&] { return reader.subscriber("stop").publishers().size(); };
     REQUIRE(wait_until([&] { return left() == publishers / 2; }));
     orc::participant late(address_broker.options("late"));
-    REQUIRE(late.request_topic("stop", options));
+    REQUIRE(late.request_topic("stop", options).result());
     std::set<std::uint64_t> last;
     REQUIRE(wait_until([&] {
       const auto got = late.recv_msg("stop", 10);
@@ -234,15 +234,15 @@ TEST_CASE("shared topics: shared and exclusive registration refuse each other", 
   orc::participant second(address_broker.options("second"));
   orc::topic_options shared;
   shared.shared = true;
-  REQUIRE(first.register_topic("stop", shared));
-  auto refused = second.register_topic("stop");
+  REQUIRE(first.register_topic("stop", shared).result());
+  auto refused = second.register_topic("stop").result();
   CHECK(refused.code() == orc::errc::name_taken);
   INFO(refused.error().message());
   CHECK(refused.error().message().find("is shared") != std::string::npos);
   CHECK(refused.error().message().find("first") != std::string::npos);
-  REQUIRE(second.register_topic("stop", shared));
-  REQUIRE(first.register_topic("arm"));
-  refused = second.register_topic("arm", shared);
+  REQUIRE(second.register_topic("stop", shared).result());
+  REQUIRE(first.register_topic("arm").result());
+  refused = second.register_topic("arm", shared).result();
   CHECK(refused.code() == orc::errc::name_taken);
   CHECK(refused.error().message().find("first") != std::string::npos);
   // A dead publisher is no obstacle, neither one that shared nor one that did not.
@@ -251,8 +251,8 @@ TEST_CASE("shared topics: shared and exclusive registration refuse each other", 
   holder.must("share left any");
   holder.must("register alone any");
   holder.process().kill();
-  CHECK(second.register_topic("left"));
-  CHECK(second.register_topic("alone", shared));
+  CHECK(second.register_topic("left").result());
+  CHECK(second.register_topic("alone", shared).result());
 }
 
 TEST_CASE("shared topics: more publishers than there is room for are refused, and the others go on",
@@ -266,7 +266,7 @@ TEST_CASE("shared topics: more publishers than there is room for are refused, an
   std::size_t accepted = 0;
   for (std::size_t n = 0; n < 70; ++n) {
     crowd.push_back(std::make_unique<orc::participant>(address_broker.options("crowd" + std::to_string(n))));
-    const auto done = crowd.back()->register_topic("stop", shared);
+    const auto done = crowd.back()->register_topic("stop", shared).result();
     if (done)
       ++accepted;
     else
@@ -274,7 +274,7 @@ TEST_CASE("shared topics: more publishers than there is room for are refused, an
   }
   CHECK(accepted == room);
   orc::participant reader(address_broker.options("reader"));
-  REQUIRE(reader.request_topic("stop", newest_of_each()));
+  REQUIRE(reader.request_topic("stop", newest_of_each()).result());
   auto sub = reader.subscriber("stop");
   const auto linked = [&] {
     const auto known = sub.publishers();
@@ -291,5 +291,5 @@ TEST_CASE("shared topics: more publishers than there is room for are refused, an
     return seen.size() == room;
   }));
   crowd.erase(crowd.begin());
-  CHECK(crowd.back()->register_topic("stop", shared));  // there is room again
+  CHECK(crowd.back()->register_topic("stop", shared).result());  // there is room again
 }

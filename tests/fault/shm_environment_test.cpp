@@ -47,7 +47,7 @@ struct answers {
 
 // A publication and a subscription of this process exchange samples of several sizes.
 bool exchange(orc::participant& participant, const std::string& topic) {
-  if (!participant.request_topic(topic, {.connected_within_ms = patience_ms})) return false;
+  if (!participant.request_topic(topic, {.connected_within = patience}).result()) return false;
   for (const std::size_t size : {8u, 1000u, 100'000u, 3'000'000u}) {
     const bytes sample = patterned(size);
     if (!participant.send_msg(topic, sample.data(), sample.size())) return false;
@@ -66,8 +66,10 @@ TEST_CASE("shm: memory that may not be locked is said when it was promised, and 
   forked child([&] {
     said->limited = may_lock_nothing();
     orc::participant participant(address_broker.options());
-    const auto refused = participant.register_topic(
-        "promised", {.transports = only_shm, .expected_size = 1000, .memory = {.lock = true}});
+    const auto refused =
+        participant
+            .register_topic("promised", {.transports = only_shm, .expected_size = 1000, .memory = {.lock = true}})
+            .result();
     said->says_what_to_do = refused.error().message().find("ulimit -l") != std::string::npos;
     said->code = static_cast<int>(refused.code());
     said->works_all_the_same =
@@ -86,13 +88,18 @@ TEST_CASE("shm: memory that may not be locked is said when it was promised, and 
 TEST_CASE("shm: locked and huge memory carry the same samples, and huge pages are no condition", "[fault][threads]") {
   broker_process address_broker;
   orc::participant participant(address_broker.options());
-  REQUIRE(participant.register_topic("huge", {.transports = only_shm, .memory = {.huge_pages = true}}));
+  REQUIRE(participant.register_topic("huge", {.transports = only_shm, .memory = {.huge_pages = true}}).result());
   CHECK(exchange(participant, "huge"));
-  REQUIRE(participant.register_topic(
-      "large/huge", {.transports = only_shm, .expected_size = 1'000'000, .memory = {.huge_pages = true}}));
+  REQUIRE(participant
+              .register_topic("large/huge",
+                              {.transports = only_shm, .expected_size = 1'000'000, .memory = {.huge_pages = true}})
+              .result());
   CHECK(exchange(participant, "large/huge"));
-  const auto locked = participant.register_topic(
-      "locked", {.transports = only_shm, .expected_size = 100'000, .memory = {.lock = true, .huge_pages = true}});
+  const auto locked = participant
+                          .register_topic("locked", {.transports = only_shm,
+                                                     .expected_size = 100'000,
+                                                     .memory = {.lock = true, .huge_pages = true}})
+                          .result();
   if (locked.code() == orc::errc::no_permission) return skip("memory cannot be locked here");
   REQUIRE(locked);
   CHECK(exchange(participant, "locked"));
@@ -130,7 +137,7 @@ TEST_CASE("shm: messages of a publisher that was killed stay as they are", "[fau
   std::vector<orc::message> held;
   {
     orc::participant participant(address_broker.options());
-    REQUIRE(participant.request_topic("t", {.connected_within_ms = patience_ms}));
+    REQUIRE(participant.request_topic("t", {.connected_within = patience}).result());
     for (int n = 0; n < 5; ++n) held.push_back(participant.recv_msg("t", patience_ms));
     CHECK(publisher.kill());
     for (const auto& each : held) CHECK(holds(each, patterned(each.size(), each.sequence())));
@@ -147,8 +154,8 @@ TEST_CASE("shm: a forked child lets go of the messages that it inherited, and th
   broker_process address_broker;
   std::optional<orc::participant> sender(address_broker.options());
   std::optional<orc::participant> receiver(address_broker.options());
-  REQUIRE(sender->register_topic("t", {.transports = only_shm}));
-  REQUIRE(receiver->request_topic("t", {.connected_within_ms = patience_ms}));
+  REQUIRE(sender->register_topic("t", {.transports = only_shm}).result());
+  REQUIRE(receiver->request_topic("t", {.connected_within = patience}).result());
   auto publisher = sender->publisher("t");
   auto subscriber = receiver->subscriber("t");
   std::uint64_t sequence = 0;

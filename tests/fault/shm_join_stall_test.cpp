@@ -20,13 +20,13 @@ namespace {
 std::int64_t longest_send_ms(const orc::topic_options& offer, std::size_t size) {
   broker_process address_broker;
   orc::participant sender(address_broker.options("sender"));
-  REQUIRE(sender.register_topic("t", offer));
+  REQUIRE(sender.register_topic("t", offer).result());
   auto publisher = sender.publisher("t");
   const bytes sample = patterned(size);
   REQUIRE(publisher.send(sample.data(), sample.size()));
   orc::participant receiver(address_broker.options("receiver"));
-  const orc::request_options wish{.connected_within_ms = patience_ms, .transports = {orc::transport::shm}};
-  REQUIRE(receiver.request_topic("t", wish));
+  const orc::request_options wish{.connected_within = patience, .transports = {orc::transport::shm}};
+  REQUIRE(receiver.request_topic("t", wish).result());
   auto subscriber = receiver.subscriber("t");
   REQUIRE(subscriber.recv(patience_ms));
 
@@ -36,7 +36,7 @@ std::int64_t longest_send_ms(const orc::topic_options& offer, std::size_t size) 
   std::thread joins([&] {
     for (auto& each : others) {
       each.emplace(address_broker.options("other"));
-      if (each->request_topic("t", wish)) ++count;
+      if (each->request_topic("t", wish).result()) ++count;
     }
     joined = true;
   });

@@ -59,8 +59,8 @@ TEST_CASE("regression: a broker that was silent past its lease is found again on
   const orc::detail::temporary_directory dir;
   const std::string endpoint = "ipc://" + dir.file("broker");
   moody_broker address_broker(endpoint);
-  orc::participant participant({.broker = endpoint, .broker_timeout_ms = 0});
-  REQUIRE(participant.register_topic("t").code() == orc::errc::no_broker);
+  orc::participant participant({.broker = endpoint, .broker_timeout = std::chrono::milliseconds(0)});
+  REQUIRE(participant.register_topic("t").result().code() == orc::errc::no_broker);
   REQUIRE(address_broker.run_for(patience, true));
   CHECK_FALSE(address_broker.run_for(std::chrono::milliseconds(600), false));
   CHECK(address_broker.run_for(patience, true));

@@ -202,7 +202,7 @@ TEST_CASE("calls: a call ends at its deadline also while its participant waits f
           "[integration][threads]") {
   const broker_process nowhere(broker_process::at::nowhere);
   auto options = nowhere.options("client");
-  options.broker_timeout_ms = -1;
+  options.broker_timeout = orc::forever;
   std::atomic<bool> ended{false};
   orc::call_errc code{};
   {
@@ -311,7 +311,7 @@ TEST_CASE("calls: a participant that waits for a broker ends while its channel i
           "[integration][threads]") {
   const broker_process nowhere(broker_process::at::nowhere);
   auto options = nowhere.options("client");
-  options.broker_timeout_ms = -1;
+  options.broker_timeout = orc::forever;
   for (std::size_t round = 0; round < rounds(20, 200); ++round) {
     auto client = std::make_optional<orc::participant>(options);
     auto call = client->call(service_name, bytes_of({}), ample);

@@ -22,7 +22,7 @@ using kind = orc::directory_change::kind;
 namespace {
 
 orc::directory_options options(const broker_process& broker) {
-  return {.broker = broker.endpoint(), .broker_timeout_ms = patience_ms};
+  return {.broker = broker.endpoint(), .broker_timeout = patience};
 }
 
 struct follower {
@@ -79,7 +79,8 @@ TEST_CASE("directory: topics, one topic, participants, hosts and the broker", "[
   described.keep_last = false;
   REQUIRE(robot.register_topic("arm/position", described));
   REQUIRE(robot.register_topic("leg/position"));
-  REQUIRE(viewer.request_topic("arm/position", {.connected_within_ms = patience_ms, .max_age_ms = 50}));
+  REQUIRE(viewer.request_topic("arm/position", {.connected_within = patience, .max_age = std::chrono::milliseconds(50)})
+              .result());
   REQUIRE(robot.send_msg("arm/position", "12345678", 8));
 
   REQUIRE(directory.topics("**", topics));
@@ -141,7 +142,7 @@ TEST_CASE("directory: each call returns its problem, and none waits longer than 
     CHECK(orc::directory({.broker = wrong}).topics("**", topics).code() == orc::errc::bad_argument);
 
   broker_process nowhere(broker_process::at::nowhere);
-  orc::directory alone({.broker = nowhere.endpoint(), .broker_timeout_ms = 300});
+  orc::directory alone({.broker = nowhere.endpoint(), .broker_timeout = std::chrono::milliseconds(300)});
   const auto missing = alone.topics("**", topics);
   CHECK(missing.code() == orc::errc::no_broker);
   CHECK(missing.error().message().find(nowhere.endpoint()) != std::string::npos);
@@ -155,7 +156,7 @@ TEST_CASE("directory: each call returns its problem, and none waits longer than 
 TEST_CASE("directory: a descriptor ends calls that wait", "[integration][threads]") {
   broker_process nowhere(broker_process::at::nowhere);
   const orc::detail::unique_fd stop(::eventfd(0, EFD_CLOEXEC));
-  orc::directory directory({.broker = nowhere.endpoint(), .broker_timeout_ms = -1, .stop_fd = stop.get()});
+  orc::directory directory({.broker = nowhere.endpoint(), .broker_timeout = orc::forever, .stop_fd = stop.get()});
   auto watch = directory.watch();
   std::thread stopper([&] { ::eventfd_write(stop.get(), 1); });
   orc::directory_change change;

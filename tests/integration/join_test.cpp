@@ -19,7 +19,7 @@ TEST_CASE("join: without a wish the best transport is taken: inproc in one proce
   test_node far;
   far.must("open " + address_broker.endpoint());
   REQUIRE(sender.register_topic("t"));
-  REQUIRE(receiver.request_topic("t", {.connected_within_ms = patience_ms}));
+  REQUIRE(receiver.request_topic("t", {.connected_within = patience}).result());
   CHECK(receiver.subscriber("t").link().transport == orc::transport::inproc);
   far.must("request t any 1 64 " + std::to_string(patience_ms));
   CHECK(far.ask("link t").starts_with("ipc "));
@@ -36,7 +36,7 @@ TEST_CASE("join: one topic, readers on every transport at once", "[integration][
   std::vector<std::unique_ptr<orc::participant>> receivers;
   for (const auto kind : {orc::transport::inproc, orc::transport::ipc, orc::transport::tcp}) {
     auto receiver = std::make_unique<orc::participant>(address_broker.options());
-    REQUIRE(receiver->request_topic("t", {.connected_within_ms = patience_ms, .transports = {kind}}));
+    REQUIRE(receiver->request_topic("t", {.connected_within = patience, .transports = {kind}}).result());
     CHECK(receiver->subscriber("t").link().transport == kind);
     receivers.push_back(std::move(receiver));
   }
@@ -54,7 +54,10 @@ TEST_CASE("join: transports that both sides exclude leave the request without a 
   orc::participant sender(address_broker.options());
   orc::participant receiver(address_broker.options());
   REQUIRE(sender.register_topic("t", {.transports = {orc::transport::ipc}}));
-  const auto never = receiver.request_topic("t", {.connected_within_ms = 200, .transports = {orc::transport::tcp}});
+  const auto never =
+      receiver
+          .request_topic("t", {.connected_within = std::chrono::milliseconds(200), .transports = {orc::transport::tcp}})
+          .result();
   CHECK(never.code() == orc::errc::timed_out);
   const auto info = receiver.subscriber("t").link();
   CHECK(!info.connected);
@@ -69,7 +72,7 @@ TEST_CASE("join: options of the participant and of the environment limit the tra
   orc::participant sender(options);
   orc::participant receiver(address_broker.options());
   REQUIRE(sender.register_topic("t"));
-  REQUIRE(receiver.request_topic("t", {.connected_within_ms = patience_ms}));
+  REQUIRE(receiver.request_topic("t", {.connected_within = patience}).result());
   CHECK(receiver.subscriber("t").link().transport == orc::transport::tcp);
 
   test_node limited({}, {"ORC_TRANSPORTS=tcp"});
@@ -85,7 +88,7 @@ TEST_CASE("join: the broker's map shows publication, subscriptions and counters"
   orc::topic_options offered;
   offered.type = {.name = "test.Value", .schema_encoding = "text", .message_encoding = "raw", .schema = "u64"};
   REQUIRE(sender.register_topic("t", offered));
-  REQUIRE(receiver.request_topic("t", {.connected_within_ms = patience_ms}));
+  REQUIRE(receiver.request_topic("t", {.connected_within = patience}).result());
   auto publisher = sender.publisher("t");
   auto subscriber = receiver.subscriber("t");
   for (std::uint64_t value = 1; value <= 100; ++value) {

@@ -37,7 +37,7 @@ TEST_CASE("listing 1: the controller of the paper closes its loop", "[integratio
   {
     orc::participant robot;
     CHECK(robot.register_topic("robot_position"));
-    CHECK(robot.request_topic("robot_control", {.connected_within_ms = patience_ms}));
+    CHECK(robot.request_topic("robot_control", {.connected_within = patience}).result());
     for (double position = 1; position < 1000; position += 1) {
       double control = 0;
       // The first positions may pass before the controller listens; it then gets the newest.

@@ -68,7 +68,7 @@ TEST_CASE("multicast announcement: one that comes late does not bring older samp
     INFO("conflate " << conflate);
     const std::string channel = "late" + std::to_string(conflate);
     orc::participant participant(alone());
-    REQUIRE(participant.request_topic(channel, {.conflate = conflate}));
+    REQUIRE(participant.request_topic(channel, {.conflate = conflate}).result());
     const fake_sender publication(channel);
     // Until it listens.
     REQUIRE(wait_until([&] {
@@ -93,7 +93,7 @@ TEST_CASE("multicast: a request hears strangers, then the publication that is re
   options.multicast = test_group();
   const orc::transport_set over{orc::transport::multicast};
   orc::participant reader(options);
-  REQUIRE(reader.request_topic("switch", {.transports = over}));
+  REQUIRE(reader.request_topic("switch", {.transports = over}).result());
   const fake_sender stranger("switch");
   std::uint32_t number = 0;
   const auto hears = [&](const std::string& what) {

@@ -96,12 +96,12 @@ TEST_CASE("namespaces: another participant's absolute name is taken, its relativ
   orc::participant eight = in(address_broker, "robot8");
   REQUIRE(seven.register_topic("pose"));
   REQUIRE(eight.register_topic("pose"));
-  const auto taken = eight.register_topic("/robot7/pose");
+  const auto taken = eight.register_topic("/robot7/pose").result();
   CHECK(taken.code() == errc::name_taken);
   CHECK_THAT(taken.error().message(), contains("robot7/pose"));
   REQUIRE(seven.register_topic("/alarm", {.shared = true}));
   REQUIRE(eight.register_topic("/alarm", {.shared = true}));
-  REQUIRE(eight.request_topic("/alarm", {.newest_of = orc::newest_of::each}));
+  REQUIRE(eight.request_topic("/alarm", {.newest_of = orc::newest_of::each}).result());
   auto alarms = eight.subscriber("/alarm");
   REQUIRE(wait_until([&] {
     const auto known = alarms.publishers();

@@ -79,8 +79,8 @@ TEST_CASE("orc topic list and info show publisher, type, subscribers, links and 
   described.type = {"geometry.Pose", "jsonschema", "json", "{\"x\": 1}"};
   REQUIRE(publisher.register_topic("pose", described));
   request_options now;
-  now.connected_within_ms = patience_ms;
-  REQUIRE(reader.request_topic("pose", now));
+  now.connected_within = patience;
+  REQUIRE(reader.request_topic("pose", now).result());
   REQUIRE(reader.request_topic("wanted"));
   REQUIRE(publisher.send_msg("pose", "12345", 5));
   REQUIRE(reader.recv_msg("pose", patience_ms));
@@ -120,8 +120,9 @@ TEST_CASE("orc topic info shows what predictive waiting achieves, and nothing wh
   orc::participant publisher(broker.options("source"));
   orc::participant reader(broker.options("controller"));
   REQUIRE(publisher.register_topic("state"));
-  REQUIRE(reader.request_topic("state",
-                               {.connected_within_ms = patience_ms, .wait = orc::wait::predictive, .cpu_budget = 0.5}));
+  REQUIRE(
+      reader.request_topic("state", {.connected_within = patience, .wait = orc::wait::predictive, .cpu_budget = 0.5})
+          .result());
   std::atomic<bool> stop{false};
   std::thread sends([&] {
     for (; !stop; std::this_thread::sleep_for(std::chrono::milliseconds(5))) (void)publisher.send_msg("state", "1", 1);

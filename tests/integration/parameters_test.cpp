@@ -190,7 +190,7 @@ TEST_CASE("parameters: another process sets them over each transport", "[integra
   options.transports = {transport};
   orc::participant other(options);
   orc::directory directory({.broker = address_broker.endpoint()});
-  REQUIRE(other.request_topic("pid/gain", {.connected_within_ms = patience_ms}));
+  REQUIRE(other.request_topic("pid/gain", {.connected_within = patience}).result());
   parameter_value value = 2.5;
   const auto done = orc::set_parameter(other, directory, "pid/gain", ample, value);
   INFO(done.error().message());

@@ -35,7 +35,7 @@ class played {
     request_options all;
     all.conflate = 0;
     all.depth = 1000;
-    REQUIRE(node_.request_topic("count", all));
+    REQUIRE(node_.request_topic("count", all).result());
   }
   std::string next() {
     const message sample = node_.recv_msg("count", patience_ms);

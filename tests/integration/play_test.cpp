@@ -31,7 +31,7 @@ class listener {
     all.depth = 10'000;
     all.transports = transports;
     all.type = type;
-    REQUIRE(node_.request_topic(topic_, all));
+    REQUIRE(node_.request_topic(topic_, all).result());
   }
   std::string next() {
     const message sample = node_.recv_msg(topic_, patience_ms);

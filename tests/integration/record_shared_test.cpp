@@ -30,7 +30,7 @@ class panel {
     topic_options options;
     options.shared = true;
     options.type = type;
-    const result done = node_.register_topic("stop", options);
+    const result done = node_.register_topic("stop", options).result();
     INFO(done.error().message());
     REQUIRE(done);
   }

@@ -164,7 +164,7 @@ TEST_CASE("recorded calls: orc play publishes them, and never calls", "[integrat
   }
   recorded_service side;
   orc::participant listener(side.broker.options("listener"));
-  REQUIRE(listener.request_topic("replayed/.calls", {.conflate = 0}));
+  REQUIRE(listener.request_topic("replayed/.calls", {.conflate = 0}).result());
   const auto played = side.orc.run("$orc play --wait-for-subscribers " + file);
   INFO(played.err);
   CHECK(played.exit_code == 0);
@@ -277,7 +277,7 @@ TEST_CASE("recorded calls: a call whose deadline passed before it began", "[inte
   orc::participant client(broker.options("client"));
   const std::string to = orc::detail::call_topic("late", 0x1234);
   const std::string from = orc::detail::reply_topic("late", 0x1234);
-  REQUIRE(client.request_topic(from, {.conflate = 0, .depth = 100}));
+  REQUIRE(client.request_topic(from, {.conflate = 0, .depth = 100}).result());
   REQUIRE(client.register_topic(to, {.keep_last = false}));
   REQUIRE(client.publisher(to).wait_readers(1, patience_ms));
   const auto wait_for = [&](call_kind kind) {

@@ -50,7 +50,7 @@ TEST_CASE("types: every case of the table, with the publisher first and with the
     offered.type = each.published;
     orc::request_options wanted;
     wanted.type = each.expected;
-    wanted.connected_within_ms = patience_ms;
+    wanted.connected_within = patience;
     const bool matches = each.result == "ok";
     const auto is_right = [&](const outcome& got) {
       INFO(got.message);
@@ -59,12 +59,12 @@ TEST_CASE("types: every case of the table, with the publisher first and with the
     };
 
     REQUIRE(arm.register_topic(topic, offered));
-    is_right(of(viewer.request_topic(topic, wanted)));
+    is_right(of(viewer.request_topic(topic, wanted).result()));
     REQUIRE(arm.unregister_topic(topic));
     REQUIRE(viewer.release_topic(topic));
 
-    wanted.connected_within_ms = 0;
-    REQUIRE(viewer.request_topic(topic, wanted));
+    wanted.connected_within = std::chrono::milliseconds(0);
+    REQUIRE(viewer.request_topic(topic, wanted).result());
     REQUIRE(arm.register_topic(topic, offered));
     is_right(of(viewer.subscriber(topic).wait_connected(patience_ms)));
     REQUIRE(arm.unregister_topic(topic));

@@ -105,7 +105,7 @@ struct publisher_process {
 orc::request_options wanting(const type_description& type, int within_ms = 0) {
   orc::request_options wanted;
   wanted.type = type;
-  wanted.connected_within_ms = within_ms;
+  wanted.connected_within = std::chrono::milliseconds(within_ms);
   return wanted;
 }
 
@@ -131,10 +131,10 @@ TEST_CASE("types: a mismatch is returned at once when the publisher is first", "
     orc::participant arm(address_broker.options("arm"));
     REQUIRE(arm.register_topic("arm/state", offering(pair.published)));
     logging viewer(address_broker);
-    const auto requested = viewer.own.request_topic("arm/state", wanting(pair.expected));
+    const auto requested = viewer.own.request_topic("arm/state", wanting(pair.expected)).result();
     CHECK(requested.code() == errc::type_mismatch);
     CHECK(requested.error().message() == sentence(pair, "arm" + me));
-    const auto waited = viewer.own.request_topic("arm/state", wanting(pair.expected, patience_ms));
+    const auto waited = viewer.own.request_topic("arm/state", wanting(pair.expected, patience_ms)).result();
     CHECK(waited.code() == errc::type_mismatch);
     const auto subscriber = viewer.own.subscriber("arm/state");
     CHECK(subscriber.check_type().error().message() == sentence(pair, "arm" + me));
@@ -150,7 +150,7 @@ TEST_CASE("types: a mismatch ends the waits when the subscriber is first", "[int
     INFO(pair.published.message_encoding);
     broker_process address_broker;
     logging viewer(address_broker);
-    REQUIRE(viewer.own.request_topic("arm/state", wanting(pair.expected)));
+    REQUIRE(viewer.own.request_topic("arm/state", wanting(pair.expected)).result());
     orc::participant arm(address_broker.options("arm"));
     REQUIRE(arm.register_topic("arm/state", offering(pair.published)));
     const auto waited = viewer.own.subscriber("arm/state").wait_connected(patience_ms);
@@ -170,10 +170,10 @@ TEST_CASE("types: the publisher's log has the mismatch too, once for each public
   logging arm(address_broker, "arm");
   REQUIRE(arm.own.register_topic("arm/state", offering(pair.published)));
   orc::participant viewer(address_broker.options("viewer"));
-  CHECK(viewer.request_topic("arm/state", wanting(pair.expected)).code() == errc::type_mismatch);
+  CHECK(viewer.request_topic("arm/state", wanting(pair.expected)).result().code() == errc::type_mismatch);
   CHECK(wait_until([&] { return arm.warned(said("viewer")) == 1; }));
   orc::participant recorder(address_broker.options("recorder"));
-  CHECK(recorder.request_topic("arm/state", wanting(pair.expected)).code() == errc::type_mismatch);
+  CHECK(recorder.request_topic("arm/state", wanting(pair.expected)).result().code() == errc::type_mismatch);
   CHECK(wait_until([&] { return arm.warned(said("recorder")) == 1; }));
   REQUIRE(arm.own.unregister_topic("arm/state"));
   REQUIRE(arm.own.register_topic("arm/state", offering(pair.published)));
@@ -183,7 +183,7 @@ TEST_CASE("types: the publisher's log has the mismatch too, once for each public
 TEST_CASE("types: after a restart of the publisher its type is checked again", "[integration][threads]") {
   broker_process address_broker;
   logging viewer(address_broker);
-  REQUIRE(viewer.own.request_topic("arm/state", wanting(here)));
+  REQUIRE(viewer.own.request_topic("arm/state", wanting(here)).result());
   auto subscriber = viewer.own.subscriber("arm/state");
   const auto mismatches = [&](publisher_process& arm) {
     return subscriber.wait_connected(patience_ms).error().message() == sentence(pairs().front(), arm.name());
@@ -215,7 +215,7 @@ TEST_CASE("types: after a restart of the subscriber its type is checked again", 
   publisher_process arm(address_broker, here);
   for (const auto& type : {there, here, there}) {
     orc::participant viewer(address_broker.options());
-    CHECK(viewer.request_topic("arm/state", wanting(type, patience_ms)).code() ==
+    CHECK(viewer.request_topic("arm/state", wanting(type, patience_ms)).result().code() ==
           (type == here ? errc::ok : errc::type_mismatch));
   }
 }
@@ -224,17 +224,17 @@ TEST_CASE("types: untyped ends, type_check::off and equal types link", "[integra
   broker_process address_broker;
   publisher_process arm(address_broker, there);
   orc::participant untyped(address_broker.options());
-  CHECK(untyped.request_topic("arm/state", wanting({}, patience_ms)));
+  CHECK(untyped.request_topic("arm/state", wanting({}, patience_ms)).result());
   orc::participant careless(address_broker.options());
   auto off = wanting(here, patience_ms);
   off.type_check = orc::type_check::off;
-  CHECK(careless.request_topic("arm/state", off));
+  CHECK(careless.request_topic("arm/state", off).result());
   orc::participant equal(address_broker.options());
-  CHECK(equal.request_topic("arm/state", wanting(there, patience_ms)));
+  CHECK(equal.request_topic("arm/state", wanting(there, patience_ms)).result());
 
   orc::participant opaque(address_broker.options());
   REQUIRE(opaque.register_topic("any"));
-  CHECK(equal.request_topic("any", wanting(here, patience_ms)));
+  CHECK(equal.request_topic("any", wanting(here, patience_ms)).result());
 }
 
 TEST_CASE("types: a broker that restarts ends no link, and gets the schemas again", "[integration][threads]") {
@@ -243,7 +243,7 @@ TEST_CASE("types: a broker that restarts ends no link, and gets the schemas agai
   orc::participant arm(address_broker.options("arm"));
   REQUIRE(arm.register_topic("arm/state", offering(compatible)));
   orc::participant viewer(address_broker.options());
-  REQUIRE(viewer.request_topic("arm/state", wanting(here, patience_ms)));
+  REQUIRE(viewer.request_topic("arm/state", wanting(here, patience_ms)).result());
   auto subscriber = viewer.subscriber("arm/state");
   address_broker.kill();
   REQUIRE(arm.send_msg("arm/state", "x", 1));
@@ -259,7 +259,7 @@ TEST_CASE("types: a broker that restarts ends no link, and gets the schemas agai
   }
   CHECK(subscriber.connected());
   orc::participant late(address_broker.options());
-  CHECK(late.request_topic("arm/state", wanting(there)).code() == errc::type_mismatch);
+  CHECK(late.request_topic("arm/state", wanting(there)).result().code() == errc::type_mismatch);
 }
 
 TEST_CASE("types: a schema of 1 MiB is found, and compared", "[integration][threads]") {
@@ -268,7 +268,7 @@ TEST_CASE("types: a schema of 1 MiB is found, and compared", "[integration][thre
   orc::participant arm(address_broker.options("arm"));
   REQUIRE(arm.register_topic("arm/state", offering(large)));
   orc::participant viewer(address_broker.options());
-  CHECK(viewer.request_topic("arm/state", wanting(here, patience_ms)).code() == errc::type_mismatch);
+  CHECK(viewer.request_topic("arm/state", wanting(here, patience_ms)).result().code() == errc::type_mismatch);
   orc::directory_options asking;
   asking.broker = address_broker.endpoint();
   type_description found;
@@ -290,8 +290,8 @@ TEST_CASE("types: a schema that violates its format is a bad argument of either 
   orc::participant both(address_broker.options());
   type_description broken = here;
   broken.schema += "x";
-  CHECK(both.register_topic("t", offering(broken)).code() == errc::bad_argument);
-  CHECK(both.request_topic("t", wanting(broken)).code() == errc::bad_argument);
+  CHECK(both.register_topic("t", offering(broken)).result().code() == errc::bad_argument);
+  CHECK(both.request_topic("t", wanting(broken)).result().code() == errc::bad_argument);
   CHECK_FALSE(both.publisher("t"));
   CHECK_FALSE(both.subscriber("t"));
 }

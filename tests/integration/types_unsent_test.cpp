@@ -45,7 +45,7 @@ struct claimant {
 orc::request_options wanting(const orc::type_description& type, int within_ms = 0) {
   orc::request_options wanted;
   wanted.type = type;
-  wanted.connected_within_ms = within_ms;
+  wanted.connected_within = std::chrono::milliseconds(within_ms);
   return wanted;
 }
 
@@ -57,10 +57,10 @@ TEST_CASE("types: a subscriber says that it waits for a schema, until the schema
   broker_process address_broker;
   claimant publisher(address_broker);
   orc::participant viewer(address_broker.options());
-  REQUIRE(viewer.request_topic("t", wanting(here)));
+  REQUIRE(viewer.request_topic("t", wanting(here)).result());
   auto subscriber = viewer.subscriber("t");
   CHECK(subscriber.link().reason == waits);
-  const auto late = viewer.request_topic("t", wanting(here, 50));
+  const auto late = viewer.request_topic("t", wanting(here, 50)).result();
   CHECK(late.code() == errc::timed_out);
   CHECK_THAT(late.error().message(), contains(waits));
   publisher.client.send(0, wire::heartbeat{});
@@ -73,7 +73,7 @@ TEST_CASE("types: a subscriber says that it waits for a schema, until the schema
 TEST_CASE("types: a publisher that dies while it sends its schema leaves the next one room", "[integration][threads]") {
   broker_process address_broker;
   orc::participant viewer(address_broker.options());
-  REQUIRE(viewer.request_topic("t", wanting(here)));
+  REQUIRE(viewer.request_topic("t", wanting(here)).result());
   auto subscriber = viewer.subscriber("t");
   std::optional<claimant> dying(std::in_place, address_broker);
   REQUIRE(std::holds_alternative<wire::ack>(dying->send_part(0)));
@@ -93,8 +93,8 @@ TEST_CASE("types: a subscription that is released does not wait for a schema any
   broker_process address_broker;
   const claimant publisher(address_broker);
   orc::participant viewer(address_broker.options());
-  REQUIRE(viewer.request_topic("t", wanting(here)));
+  REQUIRE(viewer.request_topic("t", wanting(here)).result());
   REQUIRE(viewer.release_topic("t"));
-  REQUIRE(viewer.request_topic("t", wanting(there)));
+  REQUIRE(viewer.request_topic("t", wanting(there)).result());
   CHECK(viewer.subscriber("t").link().reason != waits);  // equal hashes need no schema
 }

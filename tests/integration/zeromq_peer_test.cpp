@@ -72,7 +72,7 @@ TEST_CASE("zeromq peer: a libzmq ROUTER publishes, and a subscription reads ever
   broker_process address_broker;
   fake_publication fake(address_broker, "t");
   orc::participant receiver(address_broker.options());
-  REQUIRE(receiver.request_topic("t", {.transports = {orc::transport::ipc}}));
+  REQUIRE(receiver.request_topic("t", {.transports = {orc::transport::ipc}}).result());
   REQUIRE(fake.welcome());
   std::uint64_t sequence = 0;
   for (const std::size_t size : sizes) {
@@ -92,7 +92,7 @@ TEST_CASE("link: when the connection breaks and the publication lives, it is joi
     broker_process address_broker;
     fake_publication fake(address_broker, "t");
     orc::participant receiver(address_broker.options());
-    REQUIRE(receiver.request_topic("t", {.conflate = conflate, .transports = {orc::transport::ipc}}));
+    REQUIRE(receiver.request_topic("t", {.conflate = conflate, .transports = {orc::transport::ipc}}).result());
     auto subscriber = receiver.subscriber("t");
     REQUIRE(fake.welcome());
     const wire::id self = fake.subscription;

@@ -72,8 +72,8 @@ TEST_CASE("lcm types: a subscription takes a real LCM program's type by its fing
   options.multicast = "udpm://239.255.76.67:7667?ttl=0";
   orc::participant matching(options);
   orc::participant differing(options);
-  REQUIRE(matching.request_topic("POSE", {.type = pose}));
-  REQUIRE(differing.request_topic("POSE", {.type = other}));
+  REQUIRE(matching.request_topic("POSE", {.type = pose}).result());
+  REQUIRE(differing.request_topic("POSE", {.type = other}).result());
   peer typed(kind::python, "typed", {options.multicast, "POSE", "POSE_BACK", modules.path().string()});
   const auto fingerprint = told_bytes(typed, "fingerprint ");
   const auto sent = told_bytes(typed, "sent ");

@@ -14,11 +14,13 @@ class orc_end {
  public:
   orc_end(orc::participant& participant, std::string channel, mode how) : channel_(std::move(channel)) {
     if (how == mode::send) {
-      check(participant.register_topic(channel_));
+      check(participant.register_topic(channel_).result());
       out_ = participant.publisher(channel_);
     } else {
-      check(participant.request_topic(
-          channel_, {.conflate = how == mode::newest ? 1 : 0, .depth = how == mode::newest ? 0U : 1000U}));
+      check(participant
+                .request_topic(channel_,
+                               {.conflate = how == mode::newest ? 1 : 0, .depth = how == mode::newest ? 0U : 1000U})
+                .result());
       in_ = participant.subscriber(channel_);
     }
   }

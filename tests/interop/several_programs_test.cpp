@@ -81,11 +81,11 @@ TEST_CASE("several programs: with a broker, a topic on multicast is LCM's as wel
   orc::participant other(options);
   constexpr std::size_t size = 100'000;
 
-  const auto registered = participant.register_topic("FROM_ORC");
+  const auto registered = participant.register_topic("FROM_ORC").result();
   INFO(registered.error().message());
   REQUIRE(registered);
   peer hears(kind::lcm, "receive", {url, "FROM_ORC"});
-  REQUIRE(other.request_topic("FROM_ORC", {.connected_within_ms = patience_ms}));
+  REQUIRE(other.request_topic("FROM_ORC", {.connected_within = patience}).result());
   std::vector<unsigned char> sample(size);
   told{7, 1}.write(sample.data(), size);
   REQUIRE(participant.send_msg("FROM_ORC", sample.data(), size));

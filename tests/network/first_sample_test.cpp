@@ -8,7 +8,7 @@
 
 using namespace orc::test;
 
-TEST_CASE("12: the first sample after an outage is as old as it is, and max_age_ms drops it", "[network]") {
+TEST_CASE("12: the first sample after an outage is as old as it is, and max_age drops it", "[network]") {
   std::string why;
   const auto hosts = lab::make(2, why);
   if (!hosts) return skip(why);

@@ -59,20 +59,24 @@ void exchange(orc::participant& sender, orc::participant& receiver, orc::partici
 }
 
 void live(const std::string& broker, const std::vector<orc::transport>& over, steady::time_point end, counts& all) {
-  orc::participant sender({.broker = broker, .name = "sender", .broker_timeout_ms = 300});
-  orc::participant receiver({.broker = broker, .name = "receiver", .broker_timeout_ms = 300});
-  orc::participant far({.broker = broker, .name = "far", .broker_timeout_ms = 300});
+  orc::participant sender({.broker = broker, .name = "sender", .broker_timeout = std::chrono::milliseconds(300)});
+  orc::participant receiver({.broker = broker, .name = "receiver", .broker_timeout = std::chrono::milliseconds(300)});
+  orc::participant far({.broker = broker, .name = "far", .broker_timeout = std::chrono::milliseconds(300)});
   orc::transport_set set;
   for (const auto each : over) set.insert(each);
   for (int round = 0; round < 20 && steady::now() < end; ++round) {
     const std::string topic = "starved/" + std::to_string(round % 3);
-    if (!sender.register_topic(topic, {.transports = set})) ++all.refused;
+    if (!sender.register_topic(topic, {.transports = set}).result()) ++all.refused;
     const int conflate = round % 2;
-    if (receiver.request_topic(topic, {.conflate = conflate, .connected_within_ms = 300, .transports = set}))
+    if (receiver
+            .request_topic(
+                topic, {.conflate = conflate, .connected_within = std::chrono::milliseconds(300), .transports = set})
+            .result())
       ++all.joined;
     else
       ++all.refused;
-    (void)far.request_topic(topic, {.conflate = conflate, .connected_within_ms = 300, .transports = {over.back()}});
+    (void)far.request_topic(
+        topic, {.conflate = conflate, .connected_within = std::chrono::milliseconds(300), .transports = {over.back()}});
     exchange(sender, receiver, far, topic, all);
     (void)receiver.release_topic(topic);
     (void)far.release_topic(topic);

@@ -71,12 +71,12 @@ class scene {
   coming newcomer() {
     const auto start = std::chrono::steady_clock::now();
     coming took;
-    orc::participant participant({.broker = ipc_, .name = "newcomer", .broker_timeout_ms = patience_ms});
-    const auto registered = participant.register_topic("newcomer/" + std::to_string(++newcomers_));
+    orc::participant participant({.broker = ipc_, .name = "newcomer", .broker_timeout = patience});
+    const auto registered = participant.register_topic("newcomer/" + std::to_string(++newcomers_)).result();
     INFO(registered.error().message());
     REQUIRE(registered);
     took.registered_ms = ms_since(start);
-    const auto requested = participant.request_topic("honest/1", {.connected_within_ms = patience_ms});
+    const auto requested = participant.request_topic("honest/1", {.connected_within = patience}).result();
     INFO(requested.error().message());
     REQUIRE(requested);
     took.linked_ms = ms_since(start);

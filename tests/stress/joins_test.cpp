@@ -15,7 +15,7 @@ TEMPLATE_TEST_CASE("joins: none of thousands is deaf: each gets the last value a
                    "[stress][threads]", ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
   orc::participant sender(address_broker.options());
-  REQUIRE(sender.register_topic("t", offered<TestType>()));
+  REQUIRE(sender.register_topic("t", offered<TestType>()).result());
   auto publisher = sender.publisher("t");
   std::uint64_t value = 1;
   REQUIRE(send_value(publisher, value));
@@ -24,8 +24,10 @@ TEMPLATE_TEST_CASE("joins: none of thousands is deaf: each gets the last value a
   for (std::size_t n = 0; n < joins; ++n) {
     INFO("join " << n);
     // With and without waiting for the link: the last value must come either way.
-    REQUIRE(receiver.request_topic(
-        "t", wanted<TestType>(n % 2 == 0 ? 1 : 0, n % 2 == 0 ? 0 : 64, n % 3 == 0 ? 0 : patience_ms)));
+    REQUIRE(
+        receiver
+            .request_topic("t", wanted<TestType>(n % 2 == 0 ? 1 : 0, n % 2 == 0 ? 0 : 64, n % 3 == 0 ? 0 : patience_ms))
+            .result());
     auto got = receiver.recv_msg("t", patience_ms);
     REQUIRE(got);
     REQUIRE(value_of(got) == value);
@@ -41,7 +43,7 @@ TEMPLATE_TEST_CASE("joins: of several at once beside a running stream none is de
                    ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
   orc::participant sender(address_broker.options());
-  REQUIRE(sender.register_topic("t", offered<TestType>()));
+  REQUIRE(sender.register_topic("t", offered<TestType>()).result());
   auto publisher = sender.publisher("t");
   std::atomic<bool> stop{false};
   std::atomic<std::uint64_t> sent{0};
@@ -57,7 +59,7 @@ TEMPLATE_TEST_CASE("joins: of several at once beside a running stream none is de
     threads.emplace_back([&] {
       orc::participant receiver(address_broker.options());
       for (std::size_t n = 0; n < rounds(100, 1000, 10); ++n) {
-        if (!receiver.request_topic("t", wanted<TestType>(1, 0, 0))) ++deaf;
+        if (!receiver.request_topic("t", wanted<TestType>(1, 0, 0)).result()) ++deaf;
         std::uint64_t seen = 0;
         for (int k = 0; k < 3; ++k) {
           const auto got = receiver.recv_msg("t", patience_ms);
@@ -112,11 +114,11 @@ TEMPLATE_TEST_CASE("bounded: a thousand requests and releases leave nothing behi
                    ORC_TEST_TRANSPORTS) {
   broker_process address_broker;
   orc::participant sender(address_broker.options());
-  REQUIRE(sender.register_topic("t", offered<TestType>()));
+  REQUIRE(sender.register_topic("t", offered<TestType>()).result());
   REQUIRE(sender.send_msg("t", "x", 1));
   orc::participant receiver(address_broker.options());
   stays_flat(rounds(1000, 1000, 50), [&] {
-    REQUIRE(receiver.request_topic("t", wanted<TestType>()));
+    REQUIRE(receiver.request_topic("t", wanted<TestType>()).result());
     REQUIRE(receiver.recv_msg("t", patience_ms));
     REQUIRE(receiver.release_topic("t"));
   });
@@ -131,13 +133,14 @@ TEMPLATE_TEST_CASE("bounded: registrations and withdrawals leave nothing behind"
   // One of many: the broker pushes a topic that comes and goes without end ten times a second.
   constexpr std::uint64_t topics = 20;
   const auto name_of = [](std::uint64_t n) { return "t" + std::to_string(n % topics); };
-  for (std::uint64_t n = 0; n < topics; ++n) REQUIRE(receiver.request_topic(name_of(n), wanted<TestType>(1, 0, 0)));
+  for (std::uint64_t n = 0; n < topics; ++n)
+    REQUIRE(receiver.request_topic(name_of(n), wanted<TestType>(1, 0, 0)).result());
   // Over multicast a link outlives its publication by 3 s; then the subscription hears all senders on the channel.
   const std::chrono::milliseconds quiet(TestType::kind == orc::transport::multicast ? 3500 : 0);
   std::uint64_t value = 0;
   const auto cycle = [&] {
     const std::string topic = name_of(++value);
-    REQUIRE(sender.register_topic(topic, offered<TestType>()));
+    REQUIRE(sender.register_topic(topic, offered<TestType>()).result());
     REQUIRE(sender.send_msg(topic, &value, sizeof value));
     const auto got = receiver.recv_msg(topic, patience_ms);
     REQUIRE(value_of(got) == value);
@@ -157,9 +160,9 @@ TEST_CASE("bounded: whole participants come and go and leave nothing behind", "[
     ++n;
     const auto kind = n % 3 == 0 ? orc::transport::inproc : n % 3 == 1 ? orc::transport::ipc : orc::transport::tcp;
     orc::participant receiver(address_broker.options());
-    REQUIRE(receiver.request_topic("t", {.connected_within_ms = patience_ms, .transports = {kind}}));
+    REQUIRE(receiver.request_topic("t", {.connected_within = patience, .transports = {kind}}).result());
     REQUIRE(receiver.recv_msg("t", patience_ms));
-    REQUIRE(receiver.register_topic("back"));
+    REQUIRE(receiver.register_topic("back").result());
   });
 }
 
@@ -194,8 +197,8 @@ TEST_CASE("bounded: many topics of one participant", "[stress][threads]") {
   const std::size_t topics = rounds(300, 1000, 40);
   for (std::size_t n = 0; n < topics; ++n) {
     const std::string topic = "many/" + std::to_string(n);
-    REQUIRE(sender.register_topic(topic));
-    REQUIRE(receiver.request_topic(topic));
+    REQUIRE(sender.register_topic(topic).result());
+    REQUIRE(receiver.request_topic(topic).result());
     REQUIRE(sender.send_msg(topic, &n, sizeof n));
   }
   for (std::size_t n = 0; n < topics; ++n) {

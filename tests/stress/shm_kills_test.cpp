@@ -60,7 +60,8 @@ std::size_t size_of(std::minstd_rand& random, std::uint32_t number) {
 void publish(const orc::participant_options& options, report& r, std::uint32_t life) {
   orc::participant participant(options);
   // The one before is dead, so its name is free.
-  if (!participant.register_topic(topic, {.transports = {orc::transport::shm}, .history = 4})) ++r.register_failed;
+  if (!participant.register_topic(topic, {.transports = {orc::transport::shm}, .history = 4}).result())
+    ++r.register_failed;
   auto publisher = participant.publisher(topic);
   std::minstd_rand random(life);
   std::vector<unsigned char> sample(largest + told::smallest);
@@ -90,7 +91,7 @@ class reading {
     orc::participant participant(options);
     orc::request_options wanted{.transports = {orc::transport::shm}, .max_messages = most};
     if (which_ == 1) wanted.conflate = 0;
-    if (!participant.request_topic(topic, wanted)) ++report_.failed;
+    if (!participant.request_topic(topic, wanted).result()) ++report_.failed;
     auto subscriber = participant.subscriber(topic);
     const int fd = which_ == 2 ? subscriber.fd() : -1;
     for (;;) {

@@ -80,7 +80,7 @@ participant_options broker_process::options(std::string name) const {
   participant_options options;
   options.broker = endpoint_;
   options.name = std::move(name);
-  options.broker_timeout_ms = patience_ms;
+  options.broker_timeout = patience;
   return options;
 }
 

@@ -19,7 +19,7 @@ struct liar {
   struct unheard {};  // nobody receives yet
   liar(const broker_process& broker, std::string sends, std::string receives, unheard /*unused*/)
       : participant(broker.options("liar")), to(std::move(sends)), from(std::move(receives)) {
-    REQUIRE(participant.request_topic(from, {.conflate = 0, .depth = 65'536}));
+    REQUIRE(participant.request_topic(from, {.conflate = 0, .depth = 65'536}).result());
     REQUIRE(participant.register_topic(to, {.keep_last = false}));
   }
   liar(const broker_process& broker, std::string sends, std::string receives)

@@ -146,7 +146,7 @@ std::string text_of(const orc::call_payload& payload) {
 
 int listen(orc::participant& participant, const std::string& name) {
   const std::string topic = orc::call_record_topic(name);
-  if (!participant.request_topic(topic, {.conflate = 0, .depth = 1000})) return 1;
+  if (!participant.request_topic(topic, {.conflate = 0, .depth = 1000}).result()) return 1;
   say("ready");
   for (;;) {
     const orc::message sample = participant.recv_msg(topic, -1);

@@ -15,7 +15,7 @@ class call_reader {
  public:
   call_reader(const participant_options& options, const std::string& service)
       : participant_(options), topic_(call_record_topic(service)) {
-    REQUIRE(participant_.request_topic(topic_, {.conflate = 0, .depth = 1000, .connected_within_ms = patience_ms}));
+    REQUIRE(participant_.request_topic(topic_, {.conflate = 0, .depth = 1000, .connected_within = patience}).result());
   }
 
   [[nodiscard]] message next_sample() { return participant_.recv_msg(topic_, patience_ms); }

@@ -97,7 +97,7 @@ class recorder {
     request_options in_order;
     in_order.conflate = 0;
     in_order.depth = 1000;
-    REQUIRE(node_.request_topic(topic_, in_order));
+    REQUIRE(node_.request_topic(topic_, in_order).result());
   }
 
   [[nodiscard]] std::string next() {

@@ -68,7 +68,7 @@ class ping_pong {
 
   void publish(transport over) {
     broker participant(address_broker_.options("publisher"));
-    if (!participant.register_topic(topic, {.transports = {over}})) ++said_->wrong;
+    if (!participant.register_topic(topic, {.transports = {over}}).result()) ++said_->wrong;
     auto to = participant.publisher(topic);
     if (!wait_until([&] { return to.readers() != 0; })) ++said_->wrong;
     std::vector<unsigned char> sample;
@@ -87,7 +87,7 @@ class ping_pong {
 
   void subscribe(transport over) {
     broker participant(address_broker_.options("subscriber"));
-    if (!participant.request_topic(topic, {.transports = {over}})) ++said_->wrong;
+    if (!participant.request_topic(topic, {.transports = {over}}).result()) ++said_->wrong;
     auto from = participant.subscriber(topic);
     message last;
     for (std::uint32_t number = 1;; ++number) {

@@ -162,7 +162,7 @@ int mute() {
 // Sends loans and received messages, and ends by itself.
 int forward(orc::participant& node) {
   (void)node.register_topic("test/command");
-  (void)node.request_topic("test/state", {.connected_within_ms = 20'000});
+  (void)node.request_topic("test/state", {.connected_within = std::chrono::milliseconds(20'000)});
   auto to = node.publisher("test/command");
   auto from = node.subscriber("test/state");
   for (int i = 0; i < 200; ++i) {

@@ -254,8 +254,9 @@ class node {
 
   std::string open(std::istringstream& words) {
     participant_options options;
-    options.broker_timeout_ms = patience_ms;
-    words >> options.broker >> options.broker_timeout_ms;
+    int broker_timeout_ms = patience_ms;
+    words >> options.broker >> broker_timeout_ms;
+    options.broker_timeout = detail::timeout_of(broker_timeout_ms);
     options.name = "test_node_" + std::to_string(::getpid());
     participant_.emplace(options);
     return "ok";
@@ -282,16 +283,20 @@ class node {
     options.transports = to_transports(transports);
     if (priority == "bulk") options.priority = orc::priority::bulk;
     if (priority == "control") options.priority = orc::priority::control;
-    return describe(participant_->register_topic(topic, options));
+    return describe(participant_->register_topic(topic, options).result());
   }
   std::string request(std::istringstream& words, const std::string& topic) {
     request_options options;
     options.type = type_;
     std::string transports = "any";
-    words >> transports >> options.conflate >> options.depth >> options.connected_within_ms >> options.max_age_ms;
+    int connected_within_ms = 0;
+    int max_age_ms = 0;
+    words >> transports >> options.conflate >> options.depth >> connected_within_ms >> max_age_ms;
+    options.connected_within = detail::timeout_of(connected_within_ms);
+    options.max_age = std::chrono::milliseconds(max_age_ms);
     if (options.conflate == 1) options.depth = 0;
     options.transports = to_transports(transports);
-    return describe(participant_->request_topic(topic, options));
+    return describe(participant_->request_topic(topic, options).result());
   }
   std::string send(std::istringstream& words, const std::string& topic) {
     std::uint64_t value = 0;

@@ -20,9 +20,9 @@ namespace orc::test {
 class waiting_thread {
  public:
   // Time limit for the call: await_end() fails before.
-  static constexpr int limit_ms = 2 * patience_ms;
+  static constexpr std::chrono::milliseconds limit = 2 * patience;
 
-  // `call` may block nowhere but in its wait, and uses limit_ms: a call that nothing wakes would often look again at
+  // `call` may block nowhere but in its wait, and uses limit: a call that nothing wakes would often look again at
   // its deadline, and succeed.
   template <typename Call>
   explicit waiting_thread(Call call)

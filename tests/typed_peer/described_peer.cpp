@@ -26,15 +26,15 @@ result publish(participant& by, const std::string& topic, const type_description
   if (auto encoded = types::from_json(*encoder, values, sample); !encoded) return encoded;
   topic_options options;
   options.type = type;
-  if (auto registered = by.register_topic(topic, options); !registered) return registered;
+  if (auto registered = by.register_topic(topic, options).result(); !registered) return registered;
   return by.publisher(topic).send(sample.data(), sample.size());
 }
 
 result receive(participant& by, const std::string& topic, const type_description& type, message& sample) {
   request_options options;
   options.type = type;
-  options.connected_within_ms = patience_ms;
-  if (auto requested = by.request_topic(topic, options); !requested) return requested;
+  options.connected_within = std::chrono::milliseconds(patience_ms);
+  if (auto requested = by.request_topic(topic, options).result(); !requested) return requested;
   sample = by.subscriber(topic).recv(patience_ms);
   return sample ? result() : result(sample.status());
 }

@@ -40,7 +40,7 @@ result publish_value(participant& by, const std::string& topic, const Value& val
 template <class T>
 result receive_value(participant& by, const std::string& topic, json& values, json (*read)(const T&)) {
   request_options options;
-  options.connected_within_ms = patience_ms;
+  options.connected_within = std::chrono::milliseconds(patience_ms);
   auto from = by.request_topic<T>(topic, std::move(options));
   if (!from.result()) return from.result();
   const auto sample = from.recv(patience_ms);

@@ -95,7 +95,7 @@ TEST_CASE("announcement: one that is given up tells threads that wait, and keeps
           "[unit][threads]") {
   announcement open;
   orc::result waited;
-  orc::test::waiting_thread user([&] { waited = open.wait(deadline(orc::test::waiting_thread::limit_ms)); });
+  orc::test::waiting_thread user([&] { waited = open.wait(deadline(orc::test::waiting_thread::limit)); });
   REQUIRE(user.await_sleep());
   open.withdrawn();
   CHECK(user.await_end());

@@ -87,7 +87,7 @@ TEST_CASE("11: a wrong range of ports is a bad argument that says so", "[unit][t
   options.broker = "none";
   options.ports = "40100-40000";
   orc::participant participant(options);
-  const auto outcome = participant.register_topic("t", {.transports = {orc::transport::multicast}});
+  const auto outcome = participant.register_topic("t", {.transports = {orc::transport::multicast}}).result();
   CHECK(outcome.code() == orc::errc::bad_argument);
   CHECK(outcome.error().message().find("ORC_PORTS") != std::string::npos);
   CHECK(outcome.error().message().find("40000-40100") != std::string::npos);
@@ -98,7 +98,7 @@ TEST_CASE("8: a priority needs a transport that leaves the host", "[unit][thread
   orc::topic_options options;
   options.transports = {orc::transport::ipc, orc::transport::shm};
   options.priority = orc::priority::bulk;
-  const auto outcome = participant.register_topic("t", options);
+  const auto outcome = participant.register_topic("t", options).result();
   CHECK(outcome.code() == orc::errc::bad_argument);
   CHECK(outcome.error().message().find("priority") != std::string::npos);
 }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -77,7 +78,7 @@ TEST_CASE("housekeeping: a new topic is declared without anybody's help", "[unit
   const auto s = f.subscribe();
   CHECK(p->announcement().wait(deadline(patience_ms)));
   CHECK(s->announcement().wait(deadline(patience_ms)));
-  CHECK(s->wait_connected(patience_ms));
+  CHECK(s->wait_connected(patience));
 }
 
 TEST_CASE("housekeeping: it empties the link of a user who stays away", "[unit][threads]") {
@@ -92,7 +93,7 @@ TEST_CASE("housekeeping: it empties the link of a user who stays away", "[unit][
   wanted.conflate = 0;
   const auto s = f.subscribe(wanted);
   CHECK(wait_until([&] { return s->counters().received == 3; }));
-  for (const std::uint64_t sequence : {1U, 2U, 3U}) CHECK(s->recv(0, pick::next).sequence() == sequence);
+  for (const std::uint64_t sequence : {1U, 2U, 3U}) CHECK(s->recv(0ms, pick::next).sequence() == sequence);
 }
 
 TEST_CASE("housekeeping: it empties a link that has the number of the one before it", "[unit][threads]") {
@@ -110,13 +111,13 @@ TEST_CASE("housekeeping: it empties a link that has the number of the one before
     return publisher;
   };
   const auto s = f.subscribe();
-  REQUIRE(s->wait_connected(patience_ms));
+  REQUIRE(s->wait_connected(patience));
   const auto first = made.back();
   first->send(1);
   REQUIRE(wait_until([&] { return s->counters().received == 1; }));
   first->lose();
   REQUIRE(wait_until([&] { return links == 2; }));
-  REQUIRE(s->wait_connected(patience_ms));
+  REQUIRE(s->wait_connected(patience));
   const auto second = made.back();
   REQUIRE(second != first);
   // The tick alone would take a second for each.
@@ -217,7 +218,7 @@ TEST_CASE("housekeeping: it lets go of a topic that is removed, and reports the 
   fixture f{std::string(without_broker)};
   auto p = f.publish();
   auto s = f.subscribe();
-  REQUIRE(s->wait_connected(patience_ms));
+  REQUIRE(s->wait_connected(patience));
   const auto told = f.tested->remove(p);
   f.tested->remove(s);
   CHECK(told->wait(deadline(patience_ms)));

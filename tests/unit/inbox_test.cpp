@@ -17,7 +17,8 @@ constexpr int second_ms = 1000;
 
 // An inbox with a link.
 struct fixture {
-  explicit fixture(std::uint32_t depth, int max_age_ms = 0, bool keeps_samples = false) : box(depth, max_age_ms) {
+  explicit fixture(std::uint32_t depth, int max_age_ms = 0, bool keeps_samples = false)
+      : box(depth, std::chrono::milliseconds(max_age_ms)) {
     publisher->in_order = depth != 0;
     publisher->keeps_samples = keeps_samples;
     box.begin_publication();
@@ -90,7 +91,7 @@ TEST_CASE("inbox: it is dry when the link was left empty, until it should look a
 }
 
 TEST_CASE("inbox: it never relies on a descriptor that the link does not have", "[unit]") {
-  inbox box(0, 0);
+  inbox box(0, {});
   fake_link link(std::make_shared<fake_publisher>(reports_by::bell));
   box.begin_publication();
   box.begin_link(link);

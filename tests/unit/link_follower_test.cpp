@@ -26,7 +26,7 @@ const std::string group = "udpm://239.255.76.67:7667?ttl=0";
 
 struct fixture {
   explicit fixture(std::uint32_t depth = 8, const std::string& open_address = {}, bool alone = false)
-      : box(depth, 0), follower(wanted(depth, alone), {}, transports.list(), open_address, box, waiting, start) {}
+      : box(depth, 0us), follower(wanted(depth, alone), {}, transports.list(), open_address, box, waiting, start) {}
 
   static subscription_spec wanted(std::uint32_t depth, bool alone) {
     subscription_spec spec;

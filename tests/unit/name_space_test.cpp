@@ -89,7 +89,7 @@ TEST_CASE("namespace: bad namespaces are refused with the reason", "[unit][threa
 
 TEST_CASE("namespace: the first set-up call reports a bad namespace", "[unit][threads]") {
   orc::participant participant(in("lab//robot7"));
-  const auto registered = participant.register_topic("pose", {.transports = {orc::transport::multicast}});
+  const auto registered = participant.register_topic("pose", {.transports = {orc::transport::multicast}}).result();
   CHECK(registered.code() == orc::errc::bad_argument);
   CHECK_THAT(registered.error().message(), orc::test::contains("ORC_NAMESPACE") && orc::test::contains("lab//robot7"));
   CHECK_FALSE(participant.publisher("pose"));
@@ -103,11 +103,11 @@ TEST_CASE("namespace: a participant resolves the names of its program", "[unit][
   CHECK(moved.resolve("pose") == "robot7/pose");
   CHECK(participant.resolve("pose") == "pose");  // NOLINT(bugprone-use-after-move): it has none
   const std::string too_long(250, 'x');
-  CHECK(moved.request_topic(too_long).code() == orc::errc::bad_name);
+  CHECK(moved.request_topic(too_long).result().code() == orc::errc::bad_name);
   CHECK(moved.send_msg(too_long, "x", 1).code() == orc::errc::not_registered);
   CHECK(moved.recv_msg(too_long, 0).status() == orc::errc::not_requested);
-  CHECK(moved.register_topic("//pose").code() == orc::errc::bad_name);
-  CHECK(moved.register_topic("/").code() == orc::errc::bad_name);
+  CHECK(moved.register_topic("//pose").result().code() == orc::errc::bad_name);
+  CHECK(moved.register_topic("/").result().code() == orc::errc::bad_name);
   moved = orc::participant(in("/"));
   CHECK(moved.resolve("pose") == "pose");
 }

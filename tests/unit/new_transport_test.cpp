@@ -1,4 +1,5 @@
 // The core carries a topic over a transport that it does not know.
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include "support/waiting_thread.h"
 
 using namespace orc::detail;
+using namespace std::chrono_literals;
 using orc::test::loopback_transport;
 using orc::test::waiting_thread;
 namespace wire = orc::wire;
@@ -65,10 +67,10 @@ TEST_CASE("new transport: samples arrive, the last one also at a subscription th
   topic.send("old");
   topic.send("last");
   topic.request();
-  CHECK(text_of(topic.receiver.recv(0)) == "last");
-  CHECK_FALSE(topic.receiver.recv(0));
+  CHECK(text_of(topic.receiver.recv(0ms)) == "last");
+  CHECK_FALSE(topic.receiver.recv(0ms));
   topic.send("next");
-  const auto next = topic.receiver.recv(0);
+  const auto next = topic.receiver.recv(0ms);
   CHECK(text_of(next) == "next");
   CHECK(next.sequence() == 3);
   CHECK(next.missed() == 0);
@@ -79,7 +81,7 @@ TEST_CASE("new transport: a sample wakes a thread that waits", "[unit][threads]"
   topic.open();
   topic.request();
   orc::message got;
-  waiting_thread user([&] { got = topic.receiver.recv(waiting_thread::limit_ms); });
+  waiting_thread user([&] { got = topic.receiver.recv(waiting_thread::limit); });
   REQUIRE(user.await_sleep());
   topic.send("now");
   CHECK(user.await_end());
@@ -90,7 +92,7 @@ TEST_CASE("new transport: a subscription that joins wakes a thread that waits fo
   topic_over_loopback topic;
   topic.open();
   orc::result found;
-  waiting_thread user([&] { found = topic.sender->wait_readers(1, waiting_thread::limit_ms); });
+  waiting_thread user([&] { found = topic.sender->wait_readers(1, waiting_thread::limit); });
   REQUIRE(user.await_sleep());
   topic.request();
   CHECK(user.await_end());
@@ -102,13 +104,13 @@ TEST_CASE("new transport: each subscription gets the last sample, and all later 
   topic.send("last");  // before the link is open
   topic.open();
   topic.request();
-  CHECK(text_of(topic.receiver.recv(0)) == "last");
+  CHECK(text_of(topic.receiver.recv(0ms)) == "last");
   topic.request(topic.second);
   CHECK(topic.sender->readers() == 2);
-  CHECK(text_of(topic.second.recv(0)) == "last");
+  CHECK(text_of(topic.second.recv(0ms)) == "last");
   topic.send("next");
-  CHECK(text_of(topic.receiver.recv(0)) == "next");
-  CHECK(text_of(topic.second.recv(0)) == "next");
+  CHECK(text_of(topic.receiver.recv(0ms)) == "next");
+  CHECK(text_of(topic.second.recv(0ms)) == "next");
   topic.second.close();
   CHECK(topic.sender->readers() == 1);
 }
@@ -118,9 +120,9 @@ TEST_CASE("new transport: a topic that keeps no last sample gives none to later 
   topic.open();
   topic.send("old");
   topic.request();
-  CHECK_FALSE(topic.receiver.recv(0));
+  CHECK_FALSE(topic.receiver.recv(0ms));
   topic.send("next");
-  const auto next = topic.receiver.recv(0);
+  const auto next = topic.receiver.recv(0ms);
   CHECK(text_of(next) == "next");
   CHECK(next.missed() == 0);
 }

@@ -32,10 +32,10 @@ TEST_CASE("options: the defaults are the documented ones", "[unit][threads]") {
   const orc::request_options request;
   CHECK(request.conflate == 1);
   CHECK(request.depth == 0);
-  CHECK(request.connected_within_ms == 0);
+  CHECK(request.connected_within.count() == 0);
   CHECK(request.transports.empty());
   const orc::participant_options participant;
-  CHECK(participant.broker_timeout_ms == 2000);
+  CHECK(participant.broker_timeout == std::chrono::seconds(2));
   CHECK(participant.broker.empty());
   CHECK(participant.transports.empty());
   const orc::topic_options topic;

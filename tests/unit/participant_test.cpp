@@ -1,6 +1,7 @@
 // What a participant refuses before it asks anybody, and what becomes of its topics.
 #include "core/participant.h"
 
+#include <chrono>
 #include <functional>
 #include <limits>
 #include <string>
@@ -11,6 +12,7 @@
 #include "support/test_group.h"
 
 using namespace orc::detail;
+using namespace std::chrono_literals;
 using namespace orc::test;
 using orc::errc;
 
@@ -67,12 +69,14 @@ TEST_CASE("participant: options that make no sense are refused with what is wron
          o.conflate = 0;
          o.depth = 65537;
        }},
-      {"connected_within_ms", [](auto& o) { o.connected_within_ms = -2; }},
+      {"connected_within is negative", [](auto& o) { o.connected_within = std::chrono::nanoseconds(-1); }},
       {"max_messages", [](auto& o) { o.max_messages = 0; }},
       {"max_messages", [](auto& o) { o.max_messages = 61; }},
-      {"spin_us", [](auto& o) { o.spin_us = -1; }},
-      {"spin_us", [](auto& o) { o.spin_us = 1'000'001; }},
-      {"max_age_ms", [](auto& o) { o.max_age_ms = -1; }},
+      {"spin is 0 to 1000 ms, not -1 ns", [](auto& o) { o.spin = std::chrono::nanoseconds(-1); }},
+      {"spin", [](auto& o) { o.spin = orc::forever; }},
+      {"not 1000001 us", [](auto& o) { o.spin = std::chrono::microseconds(1'000'001); }},
+      {"max_age is 0 (any age) to 49 days", [](auto& o) { o.max_age = std::chrono::hours(24 * 50); }},
+      {"not -1 us", [](auto& o) { o.max_age = std::chrono::microseconds(-1); }},
       {"max_messages has a meaning over shm only",
        [](auto& o) {
          o.transports = {orc::transport::tcp};
@@ -97,7 +101,7 @@ TEST_CASE("participant: options that make no sense are refused with what is wron
 
 TEST_CASE("participant: options of its own that make no sense fail every set-up call", "[unit]") {
   auto options = alone();
-  options.broker_timeout_ms = -2;
+  options.broker_timeout = std::chrono::milliseconds(-2);
   participant tested(options);
   CHECK(tested.register_topic("t", over_multicast()).code() == errc::bad_argument);
   CHECK(tested.request_topic("t", {}).code() == errc::bad_argument);
@@ -137,7 +141,7 @@ TEST_CASE("participant: a topic that is given up is closed, and can be declared 
   CHECK(tested.unregister_topic("t"));
   CHECK(tested.release_topic("t"));
   CHECK(sender->send("x", 1).code() == errc::closed);
-  CHECK(receiver->recv(0).status() == errc::closed);
+  CHECK(receiver->recv(0ms).status() == errc::closed);
   CHECK_FALSE(tested.publication_of("t"));
   CHECK_FALSE(tested.subscription_of("t"));
   CHECK(tested.unregister_topic("t").code() == errc::not_registered);
@@ -158,7 +162,7 @@ TEST_CASE("participant: its end closes topics that others still hold", "[unit]")
     receiver = tested.subscription_of("t");
   }
   CHECK(sender->send("x", 1).code() == errc::closed);
-  CHECK(receiver->recv(-1).status() == errc::closed);
+  CHECK(receiver->recv(orc::forever).status() == errc::closed);
 }
 
 TEST_CASE("participant: without a broker, what only a broker can introduce is refused", "[unit]") {

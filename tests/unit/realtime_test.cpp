@@ -57,7 +57,7 @@ std::vector<placed> threads_named(const std::string& wanted) {
 orc::participant_options placed_at(int priority, std::vector<int> cpus = {}) {
   orc::participant_options options;
   options.broker = "tcp://127.0.0.1:1";  // where nobody answers
-  options.broker_timeout_ms = 0;
+  options.broker_timeout = std::chrono::milliseconds(0);
   options.housekeeping_priority = priority;
   options.housekeeping_cpus = std::move(cpus);
   return options;
@@ -121,7 +121,7 @@ TEST_CASE("realtime: a participant that a real-time thread makes has threads wit
 TEST_CASE("realtime: a priority or a CPU that there is not is refused with what is wrong", "[unit][threads]") {
   const auto refused = [](int priority, std::vector<int> cpus, const std::string& what) {
     orc::participant tested(placed_at(priority, std::move(cpus)));
-    const auto why = tested.register_topic("t");
+    const auto why = tested.register_topic("t").result();
     CHECK(why.code() == errc::bad_argument);
     CHECK_THAT(why.error().message(), contains(what));
     CHECK(threads_named("orc").empty());
@@ -155,9 +155,9 @@ TEST_CASE("realtime: without the permission everything says how to get it, and n
       if (memory.error().message().find("ulimit -l unlimited") == std::string::npos) return 6;
     }
     orc::participant tested(placed_at(5));
-    if (tested.register_topic("t").code() != errc::no_permission) return 7;
+    if (tested.register_topic("t").result().code() != errc::no_permission) return 7;
     orc::participant plain(placed_at(0));
-    return plain.register_topic("t").code() == errc::no_permission ? 8 : 0;
+    return plain.register_topic("t").result().code() == errc::no_permission ? 8 : 0;
   });
   if (outcome == could_not_try) return skip("not the root user, who can be somebody else");
   CHECK(outcome == 0);

@@ -19,7 +19,7 @@ TEST_CASE("shared session: a broker that does not know shared topics gets no exc
   orc::topic_options shared;
   shared.shared = true;
   std::thread user([&] {
-    done = tested.register_topic("stop", shared);
+    done = tested.register_topic("stop", shared).result();
     finished = true;
   });
   CHECK(wait_until([&] { return broker.serve(), finished.load(); }));
@@ -38,16 +38,16 @@ TEST_CASE("shared session: options that contradict each other are refused", "[un
   orc::topic_options shared;
   shared.shared = true;
   shared.transports = {orc::transport::multicast};
-  const auto done = alone.register_topic("stop", shared);
+  const auto done = alone.register_topic("stop", shared).result();
   CHECK(done.code() == orc::errc::bad_argument);
   CHECK(done.error().message().find("needs a broker") != std::string::npos);
   fake_broker broker;
-  orc::participant tested({.broker = broker.endpoint(), .broker_timeout_ms = 0});
+  orc::participant tested({.broker = broker.endpoint(), .broker_timeout = std::chrono::milliseconds(0)});
   orc::request_options each;
   each.newest_of = orc::newest_of::each;
   each.conflate = 0;
-  CHECK(tested.request_topic("stop", each).code() == orc::errc::bad_argument);
+  CHECK(tested.request_topic("stop", each).result().code() == orc::errc::bad_argument);
   each.newest_of = static_cast<orc::newest_of>(2);
   each.conflate = 1;
-  CHECK(tested.request_topic("stop", each).code() == orc::errc::bad_argument);
+  CHECK(tested.request_topic("stop", each).result().code() == orc::errc::bad_argument);
 }

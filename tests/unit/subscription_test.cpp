@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,6 @@ namespace wire = orc::wire;
 
 namespace {
 
-constexpr int long_ms = orc::test::patience_ms;
 constexpr reports_by all_ways[] = {reports_by::descriptor, reports_by::sleeper, reports_by::bell};
 
 struct fixture {
@@ -49,7 +49,7 @@ struct fixture {
     now += later;
     tested.step(now);
   }
-  [[nodiscard]] std::uint64_t poll(pick which = pick::newest) { return tested.recv(0, which).sequence(); }
+  [[nodiscard]] std::uint64_t poll(pick which = pick::newest) { return tested.recv(0ms, which).sequence(); }
 
   std::shared_ptr<doorbell> housekeeping = std::make_shared<doorbell>();
   fake_transports transports;
@@ -102,22 +102,22 @@ orc::request_options in_order(std::size_t depth = 8) {
 
 TEST_CASE("subscription: a receive returns the newest sample, once", "[unit][threads]") {
   fixture f;
-  CHECK(f.tested.recv(0).status() == errc::nothing_new);
+  CHECK(f.tested.recv(0ms).status() == errc::nothing_new);
   f.link_up();
   for (const std::uint64_t sequence : {1U, 2U, 5U}) f.ipc->last().send(sequence);
-  const auto newest = f.tested.recv(long_ms);
+  const auto newest = f.tested.recv(patience);
   CHECK(newest.sequence() == 5);
   CHECK(newest.missed() == 4);
-  CHECK(f.tested.recv(0).status() == errc::nothing_new);
-  CHECK(f.tested.recv(1).status() == errc::timed_out);
-  CHECK(f.tested.recv(-2).status() == errc::bad_argument);
+  CHECK(f.tested.recv(0ms).status() == errc::nothing_new);
+  CHECK(f.tested.recv(1ms).status() == errc::timed_out);
+  CHECK(f.tested.recv(-2ms).status() == errc::bad_argument);
 }
 
 TEST_CASE("subscription: in order it returns each sample", "[unit][threads]") {
   fixture f(in_order());
   f.link_up([](fake_publisher& p) { p.in_order = true; });
   for (const std::uint64_t sequence : {1U, 2U, 3U}) f.ipc->last().send(sequence);
-  for (const std::uint64_t sequence : {1U, 2U, 3U}) CHECK(f.tested.recv(long_ms).sequence() == sequence);
+  for (const std::uint64_t sequence : {1U, 2U, 3U}) CHECK(f.tested.recv(patience).sequence() == sequence);
   CHECK(f.poll() == 0);
 }
 
@@ -128,7 +128,7 @@ TEST_CASE("subscription: a sample that the housekeeping took out does not hide a
   f.step(1s);  // the user is away
   CHECK(f.ipc->last().samples.empty());
   f.ipc->last().send(2);
-  CHECK(f.tested.recv(long_ms).sequence() == 2);
+  CHECK(f.tested.recv(patience).sequence() == 2);
 }
 
 TEST_CASE("subscription: the housekeeping leaves the link alone while the user comes, and empties it later",
@@ -171,26 +171,26 @@ TEST_CASE("subscription: a user that holds too many messages is told so, and get
   f.link_up([](fake_publisher& p) { p.keeps_samples = true; }, reports_by::sleeper);
   f.ipc->last().send(1);
   f.ipc->last().exhausted = true;
-  CHECK(f.tested.recv(0).status() == errc::too_many_messages);
-  CHECK(f.tested.recv(long_ms).status() == errc::too_many_messages);
+  CHECK(f.tested.recv(0ms).status() == errc::too_many_messages);
+  CHECK(f.tested.recv(patience).status() == errc::too_many_messages);
   f.ipc->last().exhausted = false;
   CHECK(f.poll() == 1);
 }
 
 TEST_CASE("subscription: old samples are passed over, and count as missed", "[unit][threads]") {
   orc::request_options options = in_order();
-  options.max_age_ms = 1000;
+  options.max_age = 1000ms;
   fixture f(options);
   f.link_up([](fake_publisher& p) { p.in_order = true; });
   const auto old = orc::detail::realtime_ns() - 10'000'000'000;
   for (std::uint64_t sequence = 1; sequence <= 100; ++sequence) f.ipc->last().send(sequence, old);
   f.ipc->last().send(101);
-  const auto young = f.tested.recv(long_ms);
+  const auto young = f.tested.recv(patience);
   CHECK(young.sequence() == 101);
   CHECK(young.missed() == 100);
   CHECK(f.tested.link().stale == 7);  // the queue dropped the others
   f.ipc->last().send(102, old);
-  CHECK(f.tested.recv(0).status() == errc::nothing_new);
+  CHECK(f.tested.recv(0ms).status() == errc::nothing_new);
   CHECK(f.tested.link().stale == 8);
 }
 
@@ -200,7 +200,7 @@ TEST_CASE("subscription: a receive that waits ends with a sample, also of a link
     fixture f;
     f.link_up([](fake_publisher&) {}, way);
     orc::message got;
-    const auto receive = [&] { got = f.tested.recv(waiting_thread::limit_ms); };
+    const auto receive = [&] { got = f.tested.recv(waiting_thread::limit); };
     waiting_thread first(receive);
     REQUIRE(first.await_sleep());
     f.ipc->last().send(1);
@@ -224,12 +224,12 @@ TEST_CASE("subscription: a receive that waits ends with the subscription", "[uni
     fixture f;
     f.link_up([](fake_publisher&) {}, way);
     orc::message got;
-    waiting_thread user([&] { got = f.tested.recv(waiting_thread::limit_ms); });
+    waiting_thread user([&] { got = f.tested.recv(waiting_thread::limit); });
     REQUIRE(user.await_sleep());
     f.tested.close();
     CHECK(user.await_end());
     CHECK(got.status() == errc::closed);
-    CHECK(f.tested.recv(-1).status() == errc::closed);
+    CHECK(f.tested.recv(orc::forever).status() == errc::closed);
     CHECK_FALSE(f.tested.connected());
     CHECK_FALSE(f.ipc->last().is_open);
   }
@@ -269,13 +269,13 @@ TEST_CASE("subscription: a lost link rings the housekeeping, which looks for ano
 TEST_CASE("subscription: a wait for the link ends when it is up, at its time, or with the subscription",
           "[unit][threads]") {
   fixture f;
-  CHECK(f.tested.wait_connected(0).code() == errc::timed_out);
-  CHECK(f.tested.wait_connected(1).code() == errc::timed_out);
-  CHECK(f.tested.wait_connected(-2).code() == errc::bad_argument);
+  CHECK(f.tested.wait_connected(0ms).code() == errc::timed_out);
+  CHECK(f.tested.wait_connected(1ms).code() == errc::timed_out);
+  CHECK(f.tested.wait_connected(-2ms).code() == errc::bad_argument);
   CHECK_FALSE(f.tested.link().connected);
   CHECK(f.tested.link().reason == "no publisher");
   orc::result linked = errc::timed_out;
-  waiting_thread user([&] { linked = f.tested.wait_connected(waiting_thread::limit_ms); });
+  waiting_thread user([&] { linked = f.tested.wait_connected(waiting_thread::limit); });
   REQUIRE(user.await_sleep());
   f.link_up();
   CHECK(user.await_end());
@@ -283,7 +283,7 @@ TEST_CASE("subscription: a wait for the link ends when it is up, at its time, or
   CHECK(f.tested.link().connected);
   CHECK(f.tested.link().transport == orc::transport::ipc);
   f.tested.close();
-  CHECK(f.tested.wait_connected(-1).code() == errc::closed);
+  CHECK(f.tested.wait_connected(orc::forever).code() == errc::closed);
   CHECK(f.tested.check_type().code() == errc::closed);
 }
 
@@ -297,11 +297,11 @@ TEST_CASE("subscription: a sender of another type is no reason to give up before
   sender = f.ipc->publishers.back();
   sender->state = link_state::connecting;
   f.step(0s);
-  CHECK(f.tested.wait_connected(0).error().message() == "another type");
-  CHECK(f.tested.wait_connected(1).code() == errc::type_mismatch);
+  CHECK(f.tested.wait_connected(0ms).error().message() == "another type");
+  CHECK(f.tested.wait_connected(1ms).code() == errc::type_mismatch);
   CHECK(f.tested.check_type());
   orc::result linked = errc::timed_out;
-  waiting_thread user([&] { linked = f.tested.wait_connected(waiting_thread::limit_ms); });
+  waiting_thread user([&] { linked = f.tested.wait_connected(waiting_thread::limit); });
   REQUIRE(user.await_sleep());
   f.link_up();
   CHECK(user.await_end());
@@ -374,7 +374,7 @@ TEST_CASE("subscription: a sample that comes before the predicted time ends the 
     f.link_up([](fake_publisher&) {}, way);
     learn_a_second(f);
     std::uint64_t got = 0;
-    waiting_thread user([&] { got = f.tested.recv(waiting_thread::limit_ms).sequence(); });
+    waiting_thread user([&] { got = f.tested.recv(waiting_thread::limit).sequence(); });
     REQUIRE(user.await_sleep());
     f.ipc->last().send(41);
     CHECK(user.await_end());
@@ -391,13 +391,13 @@ TEST_CASE("subscription: it watches when a sample is due, once, and sleeps when 
     fixture f(predictive());
     f.link_up([](fake_publisher&) {}, way);
     learn_a_second(f);
-    CHECK(f.tested.recv(10).status() == errc::timed_out);
+    CHECK(f.tested.recv(10ms).status() == errc::timed_out);
     CHECK(f.tested.link().prediction.watched_ns == 0);
-    CHECK(f.tested.recv(2'000).status() == errc::timed_out);
+    CHECK(f.tested.recv(2'000ms).status() == errc::timed_out);
     const auto missed = f.tested.link().prediction;
     CHECK(missed.misses == 1);
     CHECK(missed.watched_ns > 0);
-    CHECK(f.tested.recv(20).status() == errc::timed_out);
+    CHECK(f.tested.recv(20ms).status() == errc::timed_out);
     CHECK(f.tested.link().prediction == missed);
     f.ipc->last().send(41);
     CHECK(f.poll() == 41);
@@ -411,7 +411,7 @@ TEST_CASE("subscription: a sample that comes during a watch counts so, also whil
     f.link_up([](fake_publisher&) {}, way);
     learn_a_jitter(f);
     std::uint64_t got = 0;
-    waiting_thread user([&] { got = f.tested.recv(waiting_thread::limit_ms).sequence(); });
+    waiting_thread user([&] { got = f.tested.recv(waiting_thread::limit).sequence(); });
     REQUIRE(user.await_work(2ms));
     CHECK(f.poll() == 0);
     f.ipc->last().send(42);
@@ -429,7 +429,7 @@ TEST_CASE("subscription: of two threads one watches, and the other sleeps", "[un
     learn_a_jitter(f);
     std::atomic<int> got{0};
     const auto receive = [&] {
-      if (f.tested.recv(waiting_thread::limit_ms)) ++got;
+      if (f.tested.recv(waiting_thread::limit)) ++got;
     };
     waiting_thread watching(receive);
     REQUIRE(watching.await_work(2ms));
@@ -455,7 +455,7 @@ TEST_CASE("subscription: its end ends a sleep until the predicted time, and the 
       learn_a_second(f);
       const auto begin = monotonic::now();
       errc status = errc::ok;
-      waiting_thread user([&] { status = f.tested.recv(waiting_thread::limit_ms).status(); });
+      waiting_thread user([&] { status = f.tested.recv(waiting_thread::limit).status(); });
       std::this_thread::sleep_until(begin + at);  // whatever the thread does then
       f.tested.close();
       CHECK(user.await_end());
@@ -468,13 +468,13 @@ TEST_CASE("subscription: it predicts nothing unless it is asked to", "[unit][thr
   fixture f;
   f.link_up();
   learn_a_second(f);
-  CHECK(f.tested.recv(20).status() == errc::timed_out);
+  CHECK(f.tested.recv(20ms).status() == errc::timed_out);
   CHECK(f.tested.link().prediction == orc::prediction_info{});
   CHECK_FALSE(f.tested.counters().prediction);
   fixture asked(predictive());
   asked.link_up();
   learn_a_second(asked);
-  CHECK(asked.tested.recv(20).status() == errc::timed_out);
+  CHECK(asked.tested.recv(20ms).status() == errc::timed_out);
   REQUIRE(asked.tested.counters().prediction);
   CHECK(asked.tested.counters().prediction->period_ns == 1'000'000'000);
 }
@@ -482,14 +482,14 @@ TEST_CASE("subscription: it predicts nothing unless it is asked to", "[unit][thr
 TEST_CASE("subscription: a later request is the same when its options are, or are left at the default",
           "[unit][threads]") {
   orc::request_options options = in_order(64);
-  options.max_age_ms = 5;
+  options.max_age = 5ms;
   const fixture f(options);
   CHECK(f.tested.was_made_with({}));
   CHECK(f.tested.was_made_with(options));
   CHECK(f.tested.was_made_with(in_order(0)));  // the default depth
   CHECK_FALSE(f.tested.was_made_with(in_order(7)));
   orc::request_options other;
-  other.max_age_ms = 6;
+  other.max_age = 6ms;
   CHECK_FALSE(f.tested.was_made_with(other));
   other = {};
   other.transports = {orc::transport::tcp};

@@ -1,5 +1,6 @@
 // Types in the session with a broker: schemas that it lacks, schemas that it has, and what becomes of the links.
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -134,7 +135,7 @@ TEST_CASE("typed session: a mismatch is known when the request is confirmed", "[
   const auto s = f.subscribe(here);
   f.join();
   CHECK(f.talk([&] { return s->wait_checked(deadline(0)).code() == errc::type_mismatch; }));
-  CHECK(s->wait_connected(0).error().message() == sentence);
+  CHECK(s->wait_connected(0ms).error().message() == sentence);
   CHECK(s->link().reason == sentence);
   CHECK(s->counters().reason == sentence);
   CHECK(f.ipc->asked.empty());
@@ -168,7 +169,7 @@ TEST_CASE("typed session: while the broker lacks the schema it waits, says so, a
   CHECK(s->link().reason == "waits for the schema of robot.State");
   CHECK(s->counters().reason == "waits for the schema of robot.State");
   CHECK(s->wait_checked(deadline(0)));
-  CHECK(s->wait_connected(0).code() == errc::timed_out);
+  CHECK(s->wait_connected(0ms).code() == errc::timed_out);
   CHECK(f.session.next_step(f.now, f.topics) <= f.now + 100ms);
   f.known = compatible;
   f.now += 100ms;
@@ -190,7 +191,7 @@ TEST_CASE("typed session: types are compared without waiting for the next event"
     }
     if (readable(f.session.fd(), 1)) f.session.step(f.now, f.topics);
     f.broker.serve();
-    return s->wait_connected(0).code() == errc::type_mismatch;
+    return s->wait_connected(0ms).code() == errc::type_mismatch;
   }));
 }
 
@@ -201,10 +202,10 @@ TEST_CASE("typed session: a mismatch ends when a publisher with the right type c
   const auto s = f.subscribe(here);
   f.join();
   f.push(fixture::publication_of(there));
-  CHECK(f.talk([&] { return s->wait_connected(0).code() == errc::type_mismatch; }));
+  CHECK(f.talk([&] { return s->wait_connected(0ms).code() == errc::type_mismatch; }));
   f.push(std::nullopt);
   CHECK(f.talk([&] { return s->link().reason == "no publisher"; }));
-  CHECK(s->wait_connected(0).code() == errc::timed_out);
+  CHECK(s->wait_connected(0ms).code() == errc::timed_out);
   f.push(fixture::publication_of(here, 4712));
   CHECK(f.talk([&] { return s->connected(); }));
   f.now += subscription::between_news;
@@ -212,7 +213,7 @@ TEST_CASE("typed session: a mismatch ends when a publisher with the right type c
   CHECK_THAT(f.log, contains("topic t: the type of publisher `arm (4712)` matches now"));
   f.now += subscription::between_news;
   f.push(fixture::publication_of(there, 4713));
-  CHECK(f.talk([&] { return s->wait_connected(0).code() == errc::type_mismatch; }));
+  CHECK(f.talk([&] { return s->wait_connected(0ms).code() == errc::type_mismatch; }));
   CHECK_FALSE(s->connected());
   CHECK_THAT(f.log, contains(mismatch_of_structs("arm (4713)")));
 }
@@ -224,13 +225,13 @@ TEST_CASE("typed session: after a comparison the next one waits", "[unit][thread
   const auto first = f.subscribe(here);
   const auto second = f.subscribe(struct_type("int32"));
   f.join();
-  CHECK(f.talk([&] { return first->wait_connected(0).code() == errc::type_mismatch; }));
+  CHECK(f.talk([&] { return first->wait_connected(0ms).code() == errc::type_mismatch; }));
   f.settle();
-  CHECK(second->wait_connected(0).code() == errc::timed_out);
+  CHECK(second->wait_connected(0ms).code() == errc::timed_out);
   CHECK(f.session.next_step(f.now, f.topics) > f.now);
   CHECK(f.talk([&] {
     f.now = std::max(f.now, std::min(f.session.next_step(f.now, f.topics), f.now + 1ms));
-    return second->wait_connected(0).code() == errc::type_mismatch;
+    return second->wait_connected(0ms).code() == errc::type_mismatch;
   }));
 }
 
@@ -240,12 +241,12 @@ TEST_CASE("typed session: a mismatch goes with a broker that knew the publicatio
   f.published = fixture::publication_of(there);
   const auto s = f.subscribe(here);
   f.join();
-  REQUIRE(f.talk([&] { return s->wait_connected(0).code() == errc::type_mismatch; }));
+  REQUIRE(f.talk([&] { return s->wait_connected(0ms).code() == errc::type_mismatch; }));
   f.published.reset();
   f.broker.welcome.epoch = 8;
   f.broker.say(0, f.broker.welcome);
   CHECK(f.talk([&] { return s->link().reason == "no publisher"; }));
-  CHECK(s->wait_connected(0).code() == errc::timed_out);
+  CHECK(s->wait_connected(0ms).code() == errc::timed_out);
 }
 
 TEST_CASE("typed session: a publication that changes its type is checked again, and its link ends", "[unit][threads]") {
@@ -257,7 +258,7 @@ TEST_CASE("typed session: a publication that changes its type is checked again, 
   REQUIRE(f.talk([&] { return s->connected(); }));
   f.published->type = describe(there)->reference;
   f.push(f.published);
-  CHECK(f.talk([&] { return s->wait_connected(0).code() == errc::type_mismatch; }));
+  CHECK(f.talk([&] { return s->wait_connected(0ms).code() == errc::type_mismatch; }));
   CHECK_FALSE(s->connected());
 }
 

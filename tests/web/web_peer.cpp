@@ -35,7 +35,7 @@ participant_options named(const char* name) {
 
 publisher json_topic(participant& by, const std::string& topic, topic_options options = {}) {
   options.type = {"test.Text", "", "json", ""};
-  expect(by.register_topic(topic, options));
+  expect(by.register_topic(topic, options).result());
   return by.publisher(topic);
 }
 

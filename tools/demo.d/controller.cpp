@@ -11,7 +11,7 @@ namespace {
 
 using clock_type = std::chrono::steady_clock;
 constexpr auto report_period = std::chrono::seconds(1);
-constexpr int oldest_position_ms = 50;  // an older one is no basis for control
+constexpr auto oldest_position = std::chrono::milliseconds(50);  // an older one is no basis for control
 
 // Milliseconds until `then`, rounded up so that waiting for them ends after it.
 int until_ms(clock_type::time_point then) {
@@ -32,9 +32,9 @@ int main() {
   options.name = "controller";
   orc::participant b(options);
   /* Declare publishing topic */
-  if (!complain("register robot_control", b.register_topic("robot_control", {.keep_last = false}))) return EXIT_FAILURE;
+  if (!complain("register robot_control", b.register_command("robot_control").result())) return EXIT_FAILURE;
   /* Subscribe to a topic */
-  if (!complain("request robot_position", b.request_topic("robot_position", {.max_age_ms = oldest_position_ms})))
+  if (!complain("request robot_position", b.request_topic("robot_position", {.max_age = oldest_position}).result()))
     return EXIT_FAILURE;
 
   orc::demo::report seen;

@@ -32,8 +32,8 @@ int main() {
   orc::participant_options options;
   options.name = "robot";
   orc::participant b(options);
-  if (!complain("register robot_position", b.register_topic("robot_position"))) return EXIT_FAILURE;
-  if (!complain("request robot_control", b.request_topic("robot_control"))) return EXIT_FAILURE;
+  if (!complain("register robot_position", b.register_topic("robot_position").result())) return EXIT_FAILURE;
+  if (!complain("request robot_control", b.request_topic("robot_control").result())) return EXIT_FAILURE;
 
   double position = 1;
   double control = 0;

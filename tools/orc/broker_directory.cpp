@@ -8,12 +8,12 @@ namespace orc::cli {
 namespace {
 
 // A broker that restarts is back within this time.
-constexpr int patience_ms = 2'000;
+constexpr auto patience = std::chrono::milliseconds(2'000);
 
 }  // namespace
 
 directory broker_directory(const std::string& broker, const detail::stop_signal& stop) {
-  return directory({.broker = broker, .broker_timeout_ms = patience_ms, .stop_fd = stop.fd()});
+  return directory({.broker = broker, .broker_timeout = patience, .stop_fd = stop.fd()});
 }
 
 int exit_code_of(const result& failure) {

@@ -40,14 +40,14 @@ class orc_end {
     topic_options offer;
     offer.transports = {link_.transport};
     offer.expected_size = link_.size;
-    if (auto done = participant_.register_topic(link_.out, offer); !done) return done;
+    out_ = participant_.register_topic(link_.out, offer);
+    if (!out_.result()) return out_.result();
     request_options wish;
     wish.transports = {link_.transport};
-    wish.connected_within_ms = connect_within_ms;
-    if (spins_inside()) wish.spin_us = 1'000'000;
-    if (auto done = participant_.request_topic(link_.in, wish); !done) return done;
-    out_ = participant_.publisher(link_.out);
-    in_ = participant_.subscriber(link_.in);
+    wish.connected_within = std::chrono::milliseconds(connect_within_ms);
+    if (spins_inside()) wish.spin = std::chrono::microseconds(1'000'000);
+    in_ = participant_.request_topic(link_.in, wish);
+    if (!in_.result()) return in_.result();
     return wait_for_reader();
   }
 

@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-constexpr int patience_ms = 2'000;  // a broker that restarts is back within this time
+constexpr auto patience = std::chrono::milliseconds(2'000);  // a broker that restarts is back within this time
 
 }  // namespace
 
@@ -67,7 +67,7 @@ void broker_poller::tell(observation made) {
 }
 
 void broker_poller::run(const std::string& broker) {
-  directory from({.broker = broker, .broker_timeout_ms = patience_ms, .stop_fd = stop_.fd()});
+  directory from({.broker = broker, .broker_timeout = patience, .stop_fd = stop_.fd()});
   system_meter meter;
   for (;;) {
     const auto asked = clock::now();

@@ -22,7 +22,7 @@ def show(frames: orc.Subscriber, count: int) -> None:
     """Describes the next `count` frames (0: all); the newest, when it is too slow for all of them."""
     seen = 0
     while count == 0 or seen < count:
-        message = frames.recv_msg(-1)
+        message = frames.recv(-1)
         if message is None:
             continue
         image = view(message)

@@ -28,14 +28,14 @@ def control(q: np.ndarray) -> np.ndarray:
 def serve(participant: orc.Participant, position: str, command: str) -> None:
     """Answers every position with a command, for ever. The newest position counts; those it was too slow for do not.
 
-    A robot that starts must not receive the last command of another day: keep_last. Nor does a position that was under
+    A robot that starts must not receive the last command of another day. Nor does a position that was under
     way for too long get an answer: max_age_ms. (Between hosts, the clocks must agree.)
     """
-    commands = participant.register_topic(command, keep_last=False)
+    commands = participant.register_command(command)
     positions = participant.request_topic(position, max_age_ms=MAX_AGE_MS)  # may be registered later
     silent = False
     while True:
-        message = positions.recv_msg(SILENCE_MS)
+        message = positions.recv(SILENCE_MS)
         if message is None:
             if not silent:
                 print(f"waiting for {position}", flush=True)
@@ -47,7 +47,7 @@ def serve(participant: orc.Participant, position: str, command: str) -> None:
             continue
         if message.missed:
             print(f"skipped {message.missed}", flush=True)
-        commands.send_msg(control(np.frombuffer(message)))
+        commands.send(control(np.frombuffer(message)))
 
 
 def main() -> None:

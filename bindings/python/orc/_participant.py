@@ -8,6 +8,7 @@ import time
 import weakref
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Optional, Type, Union, overload
 
+import orc._commands as _commands
 import orc._native as _native
 from orc._calls import Calls
 from orc._calls.callbacks import Callbacks
@@ -304,6 +305,35 @@ class Participant(_native.Participant):
             newest_of=newest_of,
         )
         return self._known(made)
+
+    @overload
+    def register_command(
+        self, topic: str, *, type: Union[Typed[V], Type[V]], **options: Unpack[RegisterOptions]
+    ) -> Publisher[V]: ...
+    @overload
+    def register_command(
+        self, topic: str, *, type: Optional[TypeDescription] = None, **options: Unpack[RegisterOptions]
+    ) -> Publisher[bytes]: ...
+    def register_command(self, topic: str, **options: Any) -> Publisher[Any]:
+        """register_topic for commands, which must not be carried out late: a sample reaches only the subscriptions that
+        are connected when it is sent, and goes first over the network (priority "control", unless `transports` names
+        neither tcp nor multicast). Also raises BadArgument for options that contradict this."""
+        made: Publisher[Any] = self.register_topic(topic, **_commands.offered(options))
+        return made
+
+    @overload
+    def request_command(
+        self, topic: str, max_age_ms: int, *, type: Union[Typed[V], Type[V]], **options: Unpack[RequestOptions]
+    ) -> Subscriber[V]: ...
+    @overload
+    def request_command(
+        self, topic: str, max_age_ms: int, *, type: Optional[TypeDescription] = None, **options: Unpack[RequestOptions]
+    ) -> Subscriber[bytes]: ...
+    def request_command(self, topic: str, max_age_ms: int, **options: Any) -> Subscriber[Any]:
+        """request_topic for commands: a receive returns the newest command, and none that is older than `max_age_ms`,
+        which is above 0. Also raises BadArgument for conflate=0."""
+        made: Subscriber[Any] = self.request_topic(topic, **_commands.wanted(max_age_ms, options))
+        return made
 
     def publisher(self, topic: str) -> Publisher[Any]:
         """Returns the handle of a registered topic. Raises NotRegistered, Closed, Forked."""

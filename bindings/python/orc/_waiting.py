@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
-from typing import Any, Callable, Deque, Dict, Generic, Optional, Protocol, TypeVar
+from typing import Any, Callable, Coroutine, Deque, Dict, Generic, Optional, Protocol, TypeVar, overload
 
 from orc._errors import Closed, Error, TooManyMessages
 from orc._log import logger
@@ -107,28 +107,29 @@ class Callback:
 
 
 class Waiting(Generic[M]):
-    """Mix-in: `await subscriber.recv()`, `async for message in subscriber` and `subscriber.on_message(function)`."""
+    """Mix-in: `subscriber.recv`, `async for message in subscriber` and `subscriber.on_message(function)`."""
 
     _arrivals: Optional[Dict[asyncio.AbstractEventLoop, _Arrivals]] = None
 
-    async def recv(self: Receiver[M]) -> M:
-        """Waits for the newest sample that was not returned yet (conflate=0: the next one), without a thread.
+    @overload
+    def recv(self: Receiver[M], timeout_ms: int) -> Optional[M]: ...
+    @overload
+    def recv(self: Receiver[M]) -> Coroutine[Any, Any, M]: ...
+    def recv(self: Receiver[M], timeout_ms: Optional[int] = None) -> Any:
+        """Same as `recv_msg(timeout_ms)`: the newest sample that was not returned yet (conflate=0: the next one), or
+        None.
 
-        Any task of any event loop may call it; each sample goes to one task. Cancelling loses no sample. Raises the
-        errors of `recv_msg`.
+        Without a timeout it is for `await`, and waits without a thread. Any task of any event loop may call it; each
+        sample goes to one task. Cancelling loses no sample. Raises the errors of `recv_msg`.
         """
-        while True:
-            message = self.recv_msg(0)
-            if message is not None:
-                return message
-            await _wait(self)
+        return _received(self) if timeout_ms is None else self.recv_msg(timeout_ms)
 
     def __aiter__(self: A) -> A:
         return self
 
     async def __anext__(self: Receiver[M]) -> M:
         try:
-            return await Waiting.recv(self)
+            return await _received(self)
         except Closed:
             raise StopAsyncIteration from None
 
@@ -143,6 +144,14 @@ class Waiting(Generic[M]):
 
 
 A = TypeVar("A")
+
+
+async def _received(receiver: Receiver[M]) -> M:
+    while True:
+        message = receiver.recv_msg(0)
+        if message is not None:
+            return message
+        await _wait(receiver)
 
 
 async def _wait(receiver: Any) -> None:

@@ -211,7 +211,7 @@ class directory_handle {
 
 directory_options options_of(std::string broker, int timeout_ms) {
   const int call_ms = timeout_ms == -1 ? max_call_ms : timeout_ms / calls_in(timeout_ms);
-  return {.broker = std::move(broker), .broker_timeout_ms = call_ms};
+  return {.broker = std::move(broker), .broker_timeout = std::chrono::milliseconds(call_ms)};
 }
 
 }  // namespace

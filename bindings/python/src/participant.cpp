@@ -49,8 +49,8 @@ publisher_handle register_topic(participant& self, const std::string& topic, nb:
                         .keep_last = keep_last,
                         .priority = to_priority(priority),
                         .shared = shared};
-  const result outcome =
-      self.owner->call([topic, options](orc::participant& broker) { return broker.register_topic(topic, options); });
+  const result outcome = self.owner->call(
+      [topic, options](orc::participant& broker) { return broker.register_topic(topic, options).result(); });
   check(outcome, "the topic stays registered: Participant.publisher('" + topic + "') is its handle");
   return self.publisher(topic);
 }
@@ -67,21 +67,22 @@ subscriber_handle request_topic(participant& self, const std::string& topic, int
                                 nb::handle type, const std::string& type_check, nb::object codec,
                                 const std::string& newest_of) {
   const int within_ms = to_int(connected_within_ms, "connected_within_ms");
-  const request_options options{.conflate = conflate,
-                                .depth = depth,
-                                .connected_within_ms = within_ms < -1 ? within_ms : 0,  // liborc reports the error
-                                .transports = to_transports(transports),
-                                .max_messages = max_messages,
-                                .spin_us = spin_us,
-                                .wait = to_wait(wait),
-                                .cpu_budget = cpu_budget,
-                                .max_age_ms = to_int(max_age_ms, "max_age_ms"),
-                                .type = to_type(type),
-                                .type_check = to_type_check(type_check),
-                                .newest_of = to_newest_of(newest_of)};
+  const request_options options{
+      .conflate = conflate,
+      .depth = depth,
+      .connected_within = std::chrono::milliseconds(within_ms < -1 ? within_ms : 0),  // liborc reports the error
+      .transports = to_transports(transports),
+      .max_messages = max_messages,
+      .spin = std::chrono::microseconds(spin_us),
+      .wait = to_wait(wait),
+      .cpu_budget = cpu_budget,
+      .max_age = std::chrono::milliseconds(to_int(max_age_ms, "max_age_ms")),
+      .type = to_type(type),
+      .type_check = to_type_check(type_check),
+      .newest_of = to_newest_of(newest_of)};
   const std::int64_t since = within_ms > 0 ? orc::monotonic_ns() : 0;
-  const result outcome =
-      self.owner->call([topic, options](orc::participant& broker) { return broker.request_topic(topic, options); });
+  const result outcome = self.owner->call(
+      [topic, options](orc::participant& broker) { return broker.request_topic(topic, options).result(); });
   if (!outcome && outcome.code() != errc::no_broker && outcome.code() != errc::type_mismatch) check(outcome);
   subscriber_handle made = handle_of(self, topic);
   if (!codec.is_none()) {
@@ -126,16 +127,17 @@ void bind_participant(nb::module_& m) {
              std::string advertise, std::string ports, nb::handle transports, std::string multicast,
              std::string name_space, nb::handle housekeeping_priority, std::vector<int> housekeeping_cpus,
              nb::object log) {
-            participant_options options{.broker = std::move(broker),
-                                        .name = std::move(name),
-                                        .name_space = std::move(name_space),
-                                        .broker_timeout_ms = to_int(broker_timeout_ms, "broker_timeout_ms"),
-                                        .advertise = std::move(advertise),
-                                        .ports = std::move(ports),
-                                        .transports = to_transports(transports),
-                                        .multicast = std::move(multicast),
-                                        .housekeeping_priority = to_int(housekeeping_priority, "housekeeping_priority"),
-                                        .housekeeping_cpus = std::move(housekeeping_cpus)};
+            participant_options options{
+                .broker = std::move(broker),
+                .name = std::move(name),
+                .name_space = std::move(name_space),
+                .broker_timeout = detail::timeout_of(to_int(broker_timeout_ms, "broker_timeout_ms")),
+                .advertise = std::move(advertise),
+                .ports = std::move(ports),
+                .transports = to_transports(transports),
+                .multicast = std::move(multicast),
+                .housekeeping_priority = to_int(housekeeping_priority, "housekeeping_priority"),
+                .housekeeping_cpus = std::move(housekeeping_cpus)};
             auto sink = std::make_shared<log_sink>(std::move(log));
             new (self) participant{session_ref(std::make_unique<session>(std::move(options), std::move(sink)))};
           },

@@ -1,5 +1,6 @@
 #include "session.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
@@ -15,7 +16,7 @@ namespace orc::python {
 namespace {
 
 // No call of liborc waits longer, so that a thread ends soon when no caller waits for it any more.
-constexpr int max_call_ms = 2000;
+constexpr std::chrono::nanoseconds max_call = std::chrono::seconds(2);
 constexpr std::chrono::milliseconds between_signals{20};
 
 class answer {
@@ -58,9 +59,9 @@ class answer {
 }  // namespace
 
 session::session(participant_options options, std::shared_ptr<log_sink> sink)
-    : broker_timeout_ms_(options.broker_timeout_ms), sink_(std::move(sink)) {
+    : broker_timeout_(options.broker_timeout), sink_(std::move(sink)) {
   if (interpreter::is_ending()) fail(errc::closed, "the interpreter is ending");
-  if (broker_timeout_ms_ == -1 || broker_timeout_ms_ > max_call_ms) options.broker_timeout_ms = max_call_ms;
+  options.broker_timeout = std::min(broker_timeout_, max_call);
   options.log = [to = sink_](log_level level, std::string_view text) { to->write(level, text); };
   without_gil([&]() noexcept { broker_ = std::make_shared<orc::participant>(std::move(options)); });
   interpreter::add(this);
@@ -138,12 +139,12 @@ result session::release(const std::string& topic) {
 
 result session::call(const set_up& wanted) const {
   // Only a call that is longer than one of liborc's reads the clock, by which a replay repeats it.
-  const bool is_long = broker_timeout_ms_ > max_call_ms;
-  const std::int64_t ends = is_long ? orc::monotonic_ns() + broker_timeout_ms_ * std::int64_t{1'000'000} : 0;
+  const bool is_long = broker_timeout_ != orc::forever && broker_timeout_ > max_call;
+  const std::int64_t ends = is_long ? orc::monotonic_ns() + broker_timeout_.count() : 0;
   for (;;) {
     result outcome = call_beside(broker(), wanted);
     if (outcome.code() != errc::no_broker) return outcome;
-    if (broker_timeout_ms_ != -1 && !(is_long && orc::monotonic_ns() < ends)) return outcome;
+    if (broker_timeout_ != orc::forever && !(is_long && orc::monotonic_ns() < ends)) return outcome;
     raise_signals();  // also when answers come at once
   }
 }

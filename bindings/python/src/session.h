@@ -1,6 +1,7 @@
 // The shared part of one participant's Python objects. All calls with the GIL.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -67,7 +68,7 @@ class session {
   // A thread that holds the GIL must not drop this if it may be the last owner. Raises Closed.
   [[nodiscard]] const std::shared_ptr<orc::participant>& broker() const;
 
-  int broker_timeout_ms_;
+  std::chrono::nanoseconds broker_timeout_;
   std::shared_ptr<log_sink> sink_;
   std::shared_ptr<orc::participant> broker_;
   std::map<std::string, std::shared_ptr<subscription>, std::less<>> subscriptions_;

@@ -49,7 +49,7 @@ nb::object subscription::hand_over(message&& sample, const message& skipped, con
 nb::object subscription::take_left(way how, const nb::object& codec) {
   message kept = std::exchange(left_, message());
   const auto before = handed_over_;
-  const bool look = newest_only_ && how == &orc::subscriber::recv;
+  const bool look = newest_only_ && how == static_cast<way>(&orc::subscriber::recv);
   errc now = errc::ok;
   message newer = without_gil([&]() noexcept {
     now = end.wait_connected(0).code();

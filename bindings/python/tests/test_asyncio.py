@@ -206,3 +206,14 @@ def test_every_transport_of_the_native_backend(native: Any, link: Any, transport
         return got
 
     assert asyncio.run(main()) == list(range(30))
+
+
+def test_recv_with_a_timeout_is_recv_msg(backend: Any, link: Any) -> None:
+    publisher, subscriber = link(backend)
+    assert subscriber.recv(0) is None
+    publisher.send(b"1")
+    assert bytes(subscriber.recv(20_000)) == b"1"
+    assert subscriber.recv(timeout_ms=10) is None
+    for wrong in ("1", 1.5):
+        with pytest.raises(TypeError):
+            subscriber.recv(wrong)

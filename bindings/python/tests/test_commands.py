@@ -185,7 +185,7 @@ def test_naming_them_again_must_agree(backend: ModuleType, broker: BrokerProcess
 
 def test_values_that_make_no_sense(backend: ModuleType, broker: BrokerProcess) -> None:
     with backend.Participant() as participant:
-        with pytest.raises(backend.BadArgument, match="max_age_ms is 0"):
+        with pytest.raises(backend.BadArgument, match="max_age(_ms)? is 0"):
             participant.request_topic("t", max_age_ms=-1)
         for huge in (2**31, -(2**31) - 1, 2**100):
             with pytest.raises((OverflowError, backend.BadArgument)):
@@ -196,3 +196,31 @@ def test_values_that_make_no_sense(backend: ModuleType, broker: BrokerProcess) -
         for wrong in (None, "yes", 1):
             with pytest.raises(TypeError):
                 participant.register_topic("t", keep_last=wrong)
+
+
+def test_commands_reach_only_the_connected_and_are_not_old(participants: Any, transport: str) -> None:
+    one, two, _ = participants
+    publisher = one.register_command("do", transports=transport)
+    publisher.send_msg(b"before")
+    subscriber = two.request_command("do", 200, transports=transport, connected_within_ms=20_000)
+    wait_until(lambda: publisher.readers == 1)
+    assert subscriber.recv_msg(50) is None
+    publisher.send_msg(b"go")
+    assert bytes(subscriber.recv_msg(20_000)) == b"go"
+    publisher.send_msg(b"too late")
+    wait_for_age(200)
+    wait_until(lambda: subscriber.recv_msg(0) is None and subscriber.link.stale == 1)
+
+
+def test_what_contradicts_a_command(backend: ModuleType, broker: BrokerProcess) -> None:
+    with backend.Participant() as participant:
+        for wrong in ({"keep_last": True}, {"priority": "bulk"}):
+            with pytest.raises(backend.BadArgument):
+                participant.register_command("t", **wrong)
+        for age in (0, -1):
+            with pytest.raises(backend.BadArgument, match="above 0"):
+                participant.request_command("t", age)
+        with pytest.raises(backend.BadArgument, match="queue of commands"):
+            participant.request_command("t", 50, conflate=0)
+        participant.register_command("t", transports="ipc", type=dict)
+        participant.register_command("u", keep_last=False, priority="control")

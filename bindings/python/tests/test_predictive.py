@@ -21,7 +21,7 @@ def test_options(backend: Any, broker: Any) -> None:
                 ({"cpu_budget": share}, "cpu_budget is a share of a core: above 0 and at most 1")
                 for share in (0, -0.1, 1.01, 2, float("nan"), float("inf"))
             ),
-            ({"spin_us": 1_000_001}, "spin_us is 0 to 1000000"),
+            ({"spin_us": 1_000_001}, r"spin(_us)? is 0 to 1000"),
         ):
             with pytest.raises(backend.BadArgument, match=sentence):
                 participant.request_topic("t", **wrong)

@@ -13,6 +13,7 @@
 #include "orc/options.h"
 #include "orc/prediction.h"
 #include "orc/result.h"
+#include "orc/timeout.h"
 #include "orc/version.h"
 
 namespace orc {
@@ -114,7 +115,7 @@ struct subscription_counters {
   std::uint64_t bytes = 0;                         // of these samples
   std::uint64_t missed = 0;                        // samples that it never received: subscriber::missed()
   std::uint64_t malformed = 0;                     // messages of the publisher that violate the protocol
-  std::uint64_t stale = 0;                         // dropped because they were older than max_age_ms
+  std::uint64_t stale = 0;                         // dropped because they were older than max_age
   std::optional<std::int64_t> sample_age_ns = {};  // of the newest sample when it arrived
   std::optional<orc::transport> transport = {};    // of the link in use
   std::string reason = {};                         // why this transport: link_info::reason
@@ -129,7 +130,7 @@ struct subscription_counters {
 struct subscription_state {
   std::string id = {};                                 // 32 hexadecimal digits
   participant_state participant = {};                  // the subscriber
-  std::uint32_t max_age_ms = 0;                        // request_options::max_age_ms; 0: any age
+  std::uint32_t max_age_ms = 0;                        // request_options::max_age, rounded up; 0: any age
   std::optional<topic_type> type = {};                 // that it expects; nothing: any
   std::optional<subscription_counters> counters = {};  // nothing: not reported yet
 
@@ -201,8 +202,8 @@ struct federation_state {
 struct directory_options {
   // As participant_options::broker. "none" is a bad_argument, because only a broker has a directory.
   std::string broker = {};
-  // A question waits this long for the broker's answer, in ms; -1: for ever.
-  int broker_timeout_ms = 2000;
+  // A question waits so long for the broker's answer. 0: not at all; orc::forever: without limit.
+  std::chrono::nanoseconds broker_timeout = std::chrono::seconds(2);
   // Waiting calls return errc::closed once this descriptor is readable (an eventfd, a signalfd). -1: none.
   int stop_fd = -1;
 };
@@ -254,14 +255,18 @@ class ORC_API directory_watch {
   // Ends this watch, and moves the other one here.
   directory_watch& operator=(directory_watch&&) noexcept;
 
-  // Returns the next change in `change`. Waits for it at most timeout_ms milliseconds (0: not at all, -1: for ever).
-  // Signals do not end the wait. `change` is untouched unless the result is ok.
-  // - nothing_new (timeout_ms 0), timed_out: no change. The message says so if no broker answers.
+  // Returns the next change in `change`. Waits for it at most as long as the timeout (0: not at all, orc::forever:
+  // without limit). Signals do not end the wait. `change` is untouched unless the result is ok.
+  // - nothing_new (timeout 0), timed_out: no change. The message says so if no broker answers.
   // - refused: the broker is too old to be watched, or too many programs watch it. The watch asks again within seconds.
-  // - bad_argument: the watch's or the directory's options, or timeout_ms below -1.
+  // - bad_argument: the watch's or the directory's options, or a negative timeout.
   // - closed: directory_options::stop_fd is readable, or the watch was moved from.
   // - forked, no_memory, no_descriptors.
-  [[nodiscard]] result next_change(directory_change& change, int timeout_ms);
+  [[nodiscard]] result next_change(directory_change& change, std::chrono::nanoseconds timeout);
+  // The same with a timeout in ms; -1 waits without limit.
+  [[nodiscard]] result next_change(directory_change& change, int timeout_ms) {
+    return next_change(change, detail::timeout_of(timeout_ms));
+  }
 
   // Returns a descriptor for poll, epoll or asyncio that is readable when next_change(0) may return a change. When it
   // is, call next_change(0) until it returns nothing_new. It belongs to the watch: do not read, write or close it. -1:
@@ -278,7 +283,7 @@ class ORC_API directory_watch {
 // Asks the address broker. Any thread may call; calls on one directory wait for each other. It is no participant, so
 // other programs do not see it. A child of fork() must make its own.
 //
-// Each call waits for the broker's answers, for each one at most broker_timeout_ms. It asks again when a broker
+// Each call waits for the broker's answers, for each one at most broker_timeout. It asks again when a broker
 // restarts meanwhile. `found` is untouched unless the result is ok.
 // - no_broker: no broker answered. The message names each endpoint that was tried.
 // - bad_argument: the options or the pattern.

@@ -1,7 +1,8 @@
 // Options: plain fields with sensible defaults. A set-up call returns bad_argument for a value outside the stated
-// range.
+// range. Times are std::chrono durations, such as 50ms or 500us, and none of them may be negative.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "orc/log.h"
+#include "orc/timeout.h"
 #include "orc/type_description.h"
 #include "orc/version.h"
 
@@ -74,8 +76,8 @@ struct participant_options {
   // parts, "lab/robot7". Each part is of A-Z a-z 0-9 _ . - and does not begin with a dot; all together have at most 253
   // bytes. Another text is a bad_argument. "/": none. Empty: $ORC_NAMESPACE, else none.
   std::string name_space = {};
-  // A set-up call waits this many ms for the broker's answer; -1: without limit.
-  int broker_timeout_ms = 2000;
+  // A set-up call waits so long for the broker's answer. 0: not at all; orc::forever: without limit.
+  std::chrono::nanoseconds broker_timeout = std::chrono::seconds(2);
   // Address that other hosts connect to: an IPv4 or IPv6 address, or a host name, which is looked up once when the
   // participant is made. Empty: $ORC_ADVERTISE, else the address that routes to the broker; on the broker's own host,
   // each address of the host. ORC follows changes of the addresses that it chooses itself.
@@ -177,9 +179,9 @@ struct request_options {
   // lagging readers over ipc and tcp. When the queue is full, the oldest sample is dropped, and message::missed()
   // counts it. With conflate = 1 there is no queue, and a depth is a bad_argument.
   std::size_t depth = 0;
-  // request_topic waits this many ms for the link; 0: not at all, -1: without limit. When the time has passed,
+  // request_topic waits so long for the link. 0: not at all; orc::forever: without limit. When the time has passed,
   // request_topic returns timed_out and the request stays.
-  int connected_within_ms = 0;
+  std::chrono::nanoseconds connected_within = {};
   // Transports this subscription may use. Empty: the participant's. When they are named without shm, max_messages is a
   // bad_argument.
   transport_set transports = {};
@@ -187,17 +189,17 @@ struct request_options {
   // memory. With more of them a receive returns too_many_messages; one or two more may pass. The publisher and other
   // subscribers do not notice.
   std::size_t max_messages = 8;
-  // How long a receive spins before it sleeps, in microseconds, at most 1,000,000. It saves the time of a wake-up and
-  // keeps a core busy meanwhile. 0: it sleeps at once.
-  int spin_us = 0;
+  // How long a receive spins before it sleeps, at most a second. It saves the time of a wake-up and keeps a core busy
+  // meanwhile. 0: it sleeps at once.
+  std::chrono::nanoseconds spin = {};
   // How a receive waits. See link_info::prediction for what it achieves and costs.
   orc::wait wait = wait::block;
   // wait::predictive: the share of a core that watching may cost, above 0 and at most 1.
   double cpu_budget = 0.1;
-  // Maximum age of a sample, in ms. A receive drops an older sample when it would return it, and goes on waiting.
-  // message::missed() of the next sample counts the dropped ones. A negative age is young enough. 0: any age. Between
-  // hosts the clocks must agree (message::age_ns).
-  int max_age_ms = 0;
+  // Maximum age of a sample, at most 49 days. A receive drops an older sample when it would return it, and goes on
+  // waiting. message::missed() of the next sample counts the dropped ones. A negative age is young enough. 0: any age.
+  // Between hosts the clocks must agree (message::age_ns).
+  std::chrono::nanoseconds max_age = {};
   // The type that the samples must have (orc/schema.h, check_types). With another type there is no link, and
   // request_topic or wait_connected returns type_mismatch. Empty: any type.
   type_description type = {};

@@ -17,6 +17,7 @@
 #include "orc/publisher.h"
 #include "orc/result.h"
 #include "orc/subscriber.h"
+#include "orc/timeout.h"
 #include "orc/version.h"
 
 namespace orc {
@@ -52,7 +53,7 @@ struct parameter_options;
 // thread per participant keeps the broker informed and the links up. After fork() the child must make its own
 // participant: calls on an inherited one return errc::forked, and destroying it is harmless.
 //
-// Every call that returns a `result` or a `message` may also return these codes:
+// Every call that returns a `result`, a handle or a `message` may also return these codes:
 // - forked: this process is a child of the one that made the participant;
 // - closed: the participant was moved from.
 //
@@ -78,12 +79,14 @@ class ORC_API participant {
   participant(participant&&) noexcept;
   participant& operator=(participant&&) noexcept;
 
-  // Declares that this participant publishes `topic` (ORC paper, III.A). Waits for the broker's answer, at most
-  // participant_options::broker_timeout_ms. Calling it again returns the topic's current status: a broker that returns
-  // may refuse a topic that was registered without one. Its sends still succeed then, and reach the linked subscribers.
+  // Declares that this participant publishes `topic` (ORC paper, III.A). Returns the topic's handle, which also has the
+  // result of this call. Waits for the broker's answer, at most participant_options::broker_timeout. Calling it
+  // again returns the topic's current status: a broker that returns may refuse a topic that was registered without one.
+  // Its sends still succeed then, and reach the linked subscribers.
   // - no_broker: no broker answered. The topic stays registered and can be sent to; a broker that answers learns of it.
+  //   The handle is true.
   //
-  // After each of these the topic is not registered:
+  // After each of these the topic is not registered, and the handle is false:
   // - bad_name: `topic` is not a topic name, or is too long with the namespace;
   // - name_taken: a live publication of another participant holds the topic; the message names it;
   // - bad_argument: an option is out of range or contradicts another one, the broker rejects an endpoint, or the
@@ -93,39 +96,63 @@ class ORC_API participant {
   // - closed: another thread unregistered the topic meanwhile.
   //
   // Other options than the first time are a bad_argument too, and then nothing changes.
-  [[nodiscard]] result register_topic(std::string_view topic, const topic_options& options = {});
+  [[nodiscard]] orc::publisher register_topic(std::string_view topic, const topic_options& options = {});
 
-  // Asks for the samples of `topic`, which need not be registered yet. The link comes up when both ends exist. Waits
-  // for the broker's answer, at most broker_timeout_ms, and then for the link, at most
-  // request_options::connected_within_ms.
+  // Asks for the samples of `topic`, which need not be registered yet. Returns the topic's handle, which also has the
+  // result of this call. The link comes up when both ends exist. Waits for the broker's answer, at most
+  // broker_timeout, and then for the link, at most request_options::connected_within.
   // - no_broker: no broker answered. The request stays.
-  // - timed_out: no link came up within connected_within_ms. The request stays; the message says why there is no link.
+  // - timed_out: no link came up within connected_within. The request stays; the message says why there is no link.
   // - type_mismatch: the topic's publication has another type than request_options::type. The message names both types
   //   and the first difference. The request stays: the link comes up when a publication with a matching type comes.
   //
-  // With connected_within_ms = 0 it also waits until the types are compared, at most 500 ms, if the topic is published.
+  // With connected_within = 0 it also waits until the types are compared, at most 500 ms, if the topic is published.
   //
-  // After each of these the topic is not requested: bad_name, bad_argument, refused and closed as above; without a
-  // broker ("none") also no_permission, no_descriptors, no_memory and system_error, when the group cannot be joined.
-  // Other options than the first time are a bad_argument too, and then nothing changes.
-  [[nodiscard]] result request_topic(std::string_view topic, const request_options& options = {});
+  // The handle is true after these three. It is false after the others, and the topic is not requested: bad_name,
+  // bad_argument, refused and closed as above; without a broker ("none") also no_permission, no_descriptors, no_memory
+  // and system_error, when the group cannot be joined. Other options than the first time are a bad_argument too, and
+  // then nothing changes.
+  [[nodiscard]] orc::subscriber request_topic(std::string_view topic, const request_options& options = {});
 
   // The same as register_topic, for samples of the C++ type T: include orc/typed.h. Sets options.type to the type's
-  // description. The handle that it returns has the result. Without a description of T it does not compile.
+  // description. Without a description of T it does not compile.
   template <class T>
   [[nodiscard]] typed_publisher<T> register_topic(std::string_view topic, topic_options options = {});
   // The same for request_topic.
   template <class T>
   [[nodiscard]] typed_subscriber<T> request_topic(std::string_view topic, request_options options = {});
 
+  // register_topic for commands, which must not be carried out late: a sample reaches only the subscriptions that are
+  // connected when it is sent (keep_last = false), and goes first over the network (priority::control, unless
+  // `options.transports` names neither tcp nor multicast). See liborc/doc/guide/commands-and-safety.md.
+  // - bad_argument: also priority::bulk.
+  [[nodiscard]] orc::publisher register_command(std::string_view topic, const topic_options& options = {});
+  // request_topic for commands: a receive returns the newest command, and none that is older than `max_age`.
+  // - bad_argument: also a max_age that is not above 0, another one in the options, and conflate = 0, because a queue
+  //   of commands is carried out late. For a command that must not be missed see orc/calls.h.
+  [[nodiscard]] orc::subscriber request_command(std::string_view topic, std::chrono::nanoseconds max_age,
+                                                const request_options& options = {});
+  // The same for samples of the C++ type T: include orc/typed.h.
+  template <class T>
+  [[nodiscard]] typed_publisher<T> register_command(std::string_view topic, topic_options options = {});
+  template <class T>
+  [[nodiscard]] typed_subscriber<T> request_command(std::string_view topic, std::chrono::nanoseconds max_age,
+                                                    request_options options = {});
+
   // Same as publisher::send by name. Returns its codes, and not_registered for an unknown topic.
   [[nodiscard]] result send_msg(std::string_view topic, const void* data, std::size_t size) noexcept;
   [[nodiscard]] result send_msg(std::string_view topic, message&& msg) noexcept;
   [[nodiscard]] result send_msg(std::string_view topic, orc::loan&& filled) noexcept;
   // Same as subscriber::recv by name. Returns its codes, and not_requested for an unknown topic.
-  [[nodiscard]] message recv_msg(std::string_view topic, int timeout_ms) noexcept;
+  [[nodiscard]] message recv_msg(std::string_view topic, std::chrono::nanoseconds timeout) noexcept;
+  [[nodiscard]] message recv_msg(std::string_view topic, int timeout_ms) noexcept {
+    return recv_msg(topic, detail::timeout_of(timeout_ms));
+  }
   // Same as subscriber::recv_next by name. Returns its codes, and not_requested for an unknown topic.
-  [[nodiscard]] message recv_next(std::string_view topic, int timeout_ms) noexcept;
+  [[nodiscard]] message recv_next(std::string_view topic, std::chrono::nanoseconds timeout) noexcept;
+  [[nodiscard]] message recv_next(std::string_view topic, int timeout_ms) noexcept {
+    return recv_next(topic, detail::timeout_of(timeout_ms));
+  }
   // Same as publisher::loan by name. Returns false for an unknown topic.
   [[nodiscard]] orc::loan loan(std::string_view topic, std::size_t size) noexcept;
 
@@ -135,7 +162,7 @@ class ORC_API participant {
   [[nodiscard]] orc::subscriber subscriber(std::string_view topic) noexcept;
 
   // Withdraws a topic. Its handles then return closed. Gives slow readers up to 300 ms for the last sample. Then waits
-  // for the broker's answer, at most broker_timeout_ms and at most a second; after the answer another participant can
+  // for the broker's answer, at most broker_timeout and at most a second; after the answer another participant can
   // register the topic. Returns not_registered for an unknown topic.
   result unregister_topic(std::string_view topic);
   // Withdraws a request. Threads that wait on it return closed. Returns not_requested for an unknown topic.

@@ -16,6 +16,7 @@
 // orc/typed/traits.h for any other type.
 #pragma once
 
+#include <chrono>
 #include <string_view>
 #include <utility>
 
@@ -37,6 +38,9 @@ namespace detail {
 // Sets the type of a topic or request to T's. bad_argument: it has another one, or T's traits object.
 template <class T, class Options>
 [[nodiscard]] result set_type(Options& options) {
+  static_assert(typed<T>,
+                "orc/typed.h: T has no description. Give a struct ORC_DESCRIBE in its own namespace, include "
+                "orc/typed/lcm.h, flatbuffers.h or protobuf.h for a generated type, or specialise orc::type_traits");
   if constexpr (requires { type_traits<T>::check(); }) {
     if (result checked = type_traits<T>::check(); !checked) return checked;
   }
@@ -53,25 +57,31 @@ template <class T, class Options>
 
 template <class T>
 typed_publisher<T> participant::register_topic(std::string_view topic, topic_options options) {
-  static_assert(typed<T>,
-                "orc/typed.h: T has no description. Give a struct ORC_DESCRIBE in its own namespace, include "
-                "orc/typed/lcm.h, flatbuffers.h or protobuf.h for a generated type, or specialise orc::type_traits");
-  if (result typed = detail::set_type<T>(options); !typed) return {{}, std::move(typed)};
-  result registered = register_topic(topic, std::as_const(options));
-  const bool stays = registered || registered.code() == errc::no_broker;
-  return {stays ? publisher(topic) : orc::publisher(), std::move(registered)};
+  if (result typed = detail::set_type<T>(options); !typed)
+    return typed_publisher<T>(orc::publisher(nullptr, std::move(typed)));
+  return typed_publisher<T>(register_topic(topic, std::as_const(options)));
 }
 
 template <class T>
 typed_subscriber<T> participant::request_topic(std::string_view topic, request_options options) {
-  static_assert(typed<T>,
-                "orc/typed.h: T has no description. Give a struct ORC_DESCRIBE in its own namespace, include "
-                "orc/typed/lcm.h, flatbuffers.h or protobuf.h for a generated type, or specialise orc::type_traits");
-  if (result typed = detail::set_type<T>(options); !typed) return {{}, std::move(typed)};
-  result requested = request_topic(topic, std::as_const(options));
-  const bool stays = requested || requested.code() == errc::no_broker || requested.code() == errc::timed_out ||
-                     requested.code() == errc::type_mismatch;
-  return {stays ? subscriber(topic) : orc::subscriber(), std::move(requested)};
+  if (result typed = detail::set_type<T>(options); !typed)
+    return typed_subscriber<T>(orc::subscriber(nullptr, std::move(typed)));
+  return typed_subscriber<T>(request_topic(topic, std::as_const(options)));
+}
+
+template <class T>
+typed_publisher<T> participant::register_command(std::string_view topic, topic_options options) {
+  if (result typed = detail::set_type<T>(options); !typed)
+    return typed_publisher<T>(orc::publisher(nullptr, std::move(typed)));
+  return typed_publisher<T>(register_command(topic, std::as_const(options)));
+}
+
+template <class T>
+typed_subscriber<T> participant::request_command(std::string_view topic, std::chrono::nanoseconds max_age,
+                                                 request_options options) {
+  if (result typed = detail::set_type<T>(options); !typed)
+    return typed_subscriber<T>(orc::subscriber(nullptr, std::move(typed)));
+  return typed_subscriber<T>(request_command(topic, max_age, std::as_const(options)));
 }
 
 }  // namespace orc

@@ -7,6 +7,9 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
+
+#include "orc/timeout.h"
 
 namespace orc::detail {
 
@@ -25,13 +28,23 @@ using monotonic = std::chrono::steady_clock;
   return age;
 }
 
-// The end of a wait of timeout_ms; -1: never.
+// For people: "50 ms", "500 us".
+[[nodiscard]] inline std::string text_of(std::chrono::nanoseconds time) {
+  if (time.count() % 1'000'000 == 0) return std::to_string(time.count() / 1'000'000) + " ms";
+  if (time.count() % 1'000 == 0) return std::to_string(time.count() / 1'000) + " us";
+  return std::to_string(time.count()) + " ns";
+}
+
+// The end of a wait; orc::forever, or beyond what the clock can count: never.
 class deadline {
  public:
-  explicit deadline(int timeout_ms) noexcept {
-    if (timeout_ms >= 0) at_ = monotonic::time_point{};  // a poll needs no clock
-    if (timeout_ms > 0) at_ = monotonic::now() + std::chrono::milliseconds(timeout_ms);
+  explicit deadline(std::chrono::nanoseconds timeout) noexcept {
+    if (timeout == forever) return;
+    at_ = monotonic::time_point{};  // a poll needs no clock
+    if (timeout.count() > 0) at_ = after(monotonic::now(), timeout);
   }
+  // In ms; -1: never.
+  explicit deadline(int timeout_ms) noexcept : deadline(timeout_of(timeout_ms)) {}
   explicit deadline(monotonic::time_point at) noexcept : at_(at) {}
   // The earlier of both.
   [[nodiscard]] deadline or_at(monotonic::time_point at) const noexcept {
@@ -53,6 +66,12 @@ class deadline {
   }
 
  private:
+  [[nodiscard]] static std::optional<monotonic::time_point> after(monotonic::time_point now,
+                                                                  std::chrono::nanoseconds timeout) noexcept {
+    if (timeout > monotonic::time_point::max() - now) return std::nullopt;
+    return now + timeout;
+  }
+
   std::optional<monotonic::time_point> at_;
 };
 

@@ -44,9 +44,8 @@ call_recorder::call_recorder(orc::participant& by, std::string_view service, con
       reply_is_json_(is_json(types.reply)) {}
 
 result call_recorder::start(transport_set transports) {
-  result made = participant_.register_topic(topic_, {.transports = transports, .type = type_, .keep_last = false});
-  records_ = participant_.publisher(topic_);
-  return made;
+  records_ = participant_.register_topic(topic_, {.transports = transports, .type = type_, .keep_last = false});
+  return records_.result();
 }
 
 void call_recorder::stop() noexcept { (void)participant_.unregister_topic(topic_); }

@@ -117,10 +117,9 @@ void client_channel::try_set_up(std::uint64_t client) noexcept {
 result client_channel::set_up(std::uint64_t client) {
   const std::string to = call_topic(service_, client);
   const std::string from = reply_topic(service_, client);
-  const auto stays = [](const result& r) { return r || r.code() == errc::no_broker; };
   // In this order: until the topic of the requests is registered, no other program learns the id, and can register it.
-  result registered = participant_.register_topic(to, {.keep_last = false});
-  if (!stays(registered)) return registered;
+  publisher requests = participant_.register_topic(to, {.keep_last = false});
+  if (!requests) return requests.result();
   {
     const lock_type lock(mutex_);
     if (stopping_) {
@@ -128,20 +127,20 @@ result client_channel::set_up(std::uint64_t client) {
       return errc::closed;
     }
   }
-  result requested =
+  subscriber replies =
       participant_.request_topic(from, {.conflate = 0, .depth = reply_depth, .max_messages = held_messages});
-  if (!stays(requested)) {
+  if (!replies) {
     (void)participant_.unregister_topic(to);
-    return requested;
+    return replies.result();
   }
   const lock_type lock(mutex_);
-  requests_ = participant_.publisher(to);
-  replies_ = participant_.subscriber(from);
+  requests_ = std::move(requests);
+  replies_ = std::move(replies);
   last_id_ = 0;
   knows_server_ = false;
   for (negotiated_types& types : types_) types.state = negotiated_types::answer::none;
   for (call_state* const waiter : waiters_) waiter->ended.ring();
-  return registered;
+  return requests_.result();
 }
 
 void client_channel::attend(lock_type& lock) {

@@ -13,8 +13,8 @@ namespace orc::detail {
 
 namespace {
 
-constexpr int broker_timeout_ms = 250;  // the server says welcome again
-constexpr int attempts = 3;             // a broker that restarts between two questions names participants anew
+constexpr auto broker_timeout = std::chrono::milliseconds(250);  // the server says welcome again
+constexpr int attempts = 3;  // a broker that restarts between two questions names participants anew
 
 [[nodiscard]] server_check::answer look_up(orc::directory& in, const std::string& service, const std::string& replies) {
   using server = server_check::answer::server;
@@ -49,7 +49,7 @@ void server_check::start(std::string broker, std::string service, std::string re
                          answered = std::move(answered), stop = stop_]() noexcept {
     answer found;
     try {
-      orc::directory in({.broker = broker, .broker_timeout_ms = broker_timeout_ms, .stop_fd = stop});
+      orc::directory in({.broker = broker, .broker_timeout = broker_timeout, .stop_fd = stop});
       if (!broker.empty()) found = look_up(in, service, replies);
     } catch (const std::exception&) {
       // Out of memory: as if no broker had answered.

@@ -76,15 +76,14 @@ bool service_client::set_up() {
   const transport_set transports = service_.options().transports;
   request_options wanted{.conflate = 0, .depth = 4 * max_open_calls, .transports = transports};
   if (transports.empty() || transports.contains(transport::shm)) wanted.max_messages = held_of_client_messages;
-  const auto stays = [](const result& r) { return r || r.code() == errc::no_broker; };
-  const std::string from = call_topic(service_.name(), id_);
-  const std::string to = reply_topic(service_.name(), id_);
-  if (!stays(by.request_topic(from, wanted))) return false;
+  subscriber requests = by.request_topic(call_topic(service_.name(), id_), wanted);
+  if (!requests) return false;
   // name_taken: another program poses as this service. The client turns away from it, or it leaves.
-  if (!stays(by.register_topic(to, {.transports = transports}))) return false;
+  publisher replies = by.register_topic(reply_topic(service_.name(), id_), {.transports = transports});
+  if (!replies) return false;
   const std::lock_guard lock(topics_mutex_);
-  requests_ = by.subscriber(from);
-  replies_ = by.publisher(to);
+  requests_ = std::move(requests);
+  replies_ = std::move(replies);
   wants_again_ = false;
   return true;
 }

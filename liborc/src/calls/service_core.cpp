@@ -65,13 +65,12 @@ result service_core::start() {
   if (recorder_) {
     if (result recorded = recorder_->start(options_.transports); !stays(recorded)) return recorded;
   }
-  result made = participant_.register_topic(
+  figures_ = participant_.register_topic(
       name_, {.transports = options_.transports, .type = service_type(types_, options_.interfaces)});
-  if (!stays(made)) {
+  if (!figures_) {
     if (recorder_) recorder_->stop();
-    return made;
+    return figures_.result();
   }
-  figures_ = participant_.publisher(name_);
   try {
     for (std::size_t n = 0; n < options_.threads; ++n)
       threads_.push_back(start_quiet([self = shared_from_this()] { self->work(); }));
@@ -81,7 +80,7 @@ result service_core::start() {
     return {errc::system_error, "cannot start the threads of service " + name_ + ": " + problem.what()};
   }
   started_.store(true, std::memory_order_release);
-  return made;
+  return figures_.result();
 }
 
 void service_core::begin_stop() noexcept {

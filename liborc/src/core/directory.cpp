@@ -20,7 +20,8 @@ constexpr std::chrono::milliseconds patience{1'000};  // for an answer, before i
 }  // namespace
 
 expected<std::unique_ptr<broker_client>> client_for(const directory_options& options) {
-  if (options.broker_timeout_ms < -1) return error(errc::bad_argument, "broker_timeout_ms is -1 or more");
+  if (options.broker_timeout.count() < 0)
+    return error(errc::bad_argument, "broker_timeout is 0 or more; orc::forever waits without limit");
   if (broker_candidates(options.broker).front() == without_broker)
     return error(errc::bad_argument, "only a broker knows that, and \"none\" (ORC_BROKER) means to do without one");
   if (const auto good = check_broker(options.broker); !good) return good.error();
@@ -48,7 +49,7 @@ directory::directory(directory_options options) : options_(std::move(options)), 
 
 expected<wire::body> directory::ask(wire::body question) {
   if (!ready_) return ready_.error();
-  const deadline until(options_.broker_timeout_ms);
+  const deadline until(options_.broker_timeout);
   client_->ask(std::move(question), patience);
   for (;;) {
     if (auto answer = client_->step(monotonic::now())) {

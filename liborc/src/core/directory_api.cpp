@@ -89,8 +89,8 @@ directory_watch& directory_watch::operator=(directory_watch&& other) noexcept {
   return *this;
 }
 
-result directory_watch::next_change(directory_change& change, int timeout_ms) {
-  return call(watcher_, [&](auto& core) { return core.next_change(change, timeout_ms); });
+result directory_watch::next_change(directory_change& change, std::chrono::nanoseconds timeout) {
+  return call(watcher_, [&](auto& core) { return core.next_change(change, timeout); });
 }
 int directory_watch::fd() const noexcept { return watcher_ ? watcher_->fd() : -1; }
 

@@ -151,12 +151,12 @@ void directory_watcher::step(monotonic::time_point now) {
   }
 }
 
-result directory_watcher::next_change(directory_change& change, int timeout_ms) {
+result directory_watcher::next_change(directory_change& change, std::chrono::nanoseconds timeout) {
   if (forked()) return errc::forked;
-  if (timeout_ms < -1) return {errc::bad_argument, "timeout_ms is -1 (for ever), 0 (poll) or more"};
+  if (timeout.count() < 0) return {errc::bad_argument, "a timeout is 0 or more; orc::forever waits without limit"};
   const std::lock_guard lock(mutex_);
   if (!ready_) return ready_;
-  const deadline until(timeout_ms);
+  const deadline until(timeout);
   for (;;) {
     if (changes_.empty()) step(monotonic::now());
     if (!changes_.empty()) {
@@ -169,7 +169,7 @@ result directory_watcher::next_change(directory_change& change, int timeout_ms) 
     switch (const errc waited = client_->wait(until, stop_fd_)) {
       case errc::ok: break;
       case errc::timed_out:
-        if (timeout_ms == 0) return errc::nothing_new;
+        if (timeout.count() == 0) return errc::nothing_new;
         return client_->is_up() ? result(errc::timed_out) : result(errc::timed_out, client_->why_silent());
       default: return waited;
     }

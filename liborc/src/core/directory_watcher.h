@@ -54,7 +54,7 @@ class directory_watcher {
  public:
   directory_watcher(const directory_options& options, watch_options wanted);
 
-  [[nodiscard]] result next_change(directory_change& change, int timeout_ms);
+  [[nodiscard]] result next_change(directory_change& change, std::chrono::nanoseconds timeout);
   [[nodiscard]] int fd() const noexcept { return client_ && !forked() ? client_->fd() : -1; }
   [[nodiscard]] bool forked() const noexcept { return generation_ != fork_generation(); }
 

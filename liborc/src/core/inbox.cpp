@@ -14,10 +14,8 @@ constexpr std::size_t max_bytes_per_pull = 16 * 1024 * 1024;
 
 }  // namespace
 
-inbox::inbox(std::uint32_t depth, int max_age_ms)
-    : in_order_(depth != 0),
-      max_age_ns_(std::int64_t{max_age_ms} * 1'000'000),
-      queue_(std::max<std::uint32_t>(1, depth)) {}
+inbox::inbox(std::uint32_t depth, std::chrono::nanoseconds max_age)
+    : in_order_(depth != 0), max_age_ns_(max_age.count()), queue_(std::max<std::uint32_t>(1, depth)) {}
 
 void inbox::begin_link(const subscriber_link& link) noexcept {
   dry_ = false;

@@ -1,6 +1,7 @@
 // The samples that have arrived at a subscription and wait for its user, and the counters of samples.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 
 #include "core/gap_counter.h"
@@ -14,8 +15,8 @@ namespace orc::detail {
 // subscription serialises.
 class inbox {
  public:
-  // `depth`: delivery::depth. `max_age_ms`: request_options::max_age_ms.
-  inbox(std::uint32_t depth, int max_age_ms);
+  // `depth`: delivery::depth. `max_age`: request_options::max_age.
+  inbox(std::uint32_t depth, std::chrono::nanoseconds max_age);
 
   // ---- from links ----
   void begin_publication() noexcept { gaps_.begin_publication(); }

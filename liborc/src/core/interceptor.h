@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -54,10 +55,10 @@ class interceptor {
   [[nodiscard]] virtual std::string broker_endpoint(const participant&) = 0;
 
   // ---- receiving ----
-  [[nodiscard]] virtual message recv(subscription&, int timeout_ms, pick which) noexcept = 0;
+  [[nodiscard]] virtual message recv(subscription&, std::chrono::nanoseconds timeout, pick which) noexcept = 0;
   [[nodiscard]] virtual int fd(subscription&) noexcept = 0;
   [[nodiscard]] virtual bool connected(subscription&) noexcept = 0;
-  [[nodiscard]] virtual result wait_connected(subscription&, int timeout_ms) noexcept = 0;
+  [[nodiscard]] virtual result wait_connected(subscription&, std::chrono::nanoseconds timeout) noexcept = 0;
   [[nodiscard]] virtual result check_type(subscription&) noexcept = 0;
   [[nodiscard]] virtual link_info link(subscription&) = 0;
 
@@ -68,7 +69,8 @@ class interceptor {
   [[nodiscard]] virtual result send(publication&, loan&&) noexcept = 0;
   [[nodiscard]] virtual loan lend(publication&, std::size_t size) noexcept = 0;
   [[nodiscard]] virtual std::size_t readers(publication&) noexcept = 0;
-  [[nodiscard]] virtual result wait_readers(publication&, std::size_t count, int timeout_ms) noexcept = 0;
+  [[nodiscard]] virtual result wait_readers(publication&, std::size_t count,
+                                            std::chrono::nanoseconds timeout) noexcept = 0;
 
   // ---- clocks ----
   [[nodiscard]] virtual std::int64_t age_ns(std::int64_t stamp_ns) noexcept = 0;

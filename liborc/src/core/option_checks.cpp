@@ -1,10 +1,12 @@
 #include "core/option_checks.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
+#include "base/clock.h"
 #include "orc/schema.h"
 #include "wire/control.h"
 #include "wire/multicast_url.h"
@@ -17,7 +19,8 @@ constexpr std::size_t max_queue_depth = 65536;
 constexpr std::size_t max_held_messages = 60;
 constexpr std::size_t max_expected_size = std::size_t{1} << 36;
 constexpr std::uint8_t max_transports = 32;  // that a transport_set can name
-constexpr int max_spin_us = 1'000'000;
+constexpr std::chrono::nanoseconds max_spin = std::chrono::seconds(1);
+constexpr std::chrono::nanoseconds max_max_age = std::chrono::days(49);  // the broker is told ms in 32 bits
 
 // The wire cuts longer texts, which would change the hash.
 [[nodiscard]] result check_description(const type_description& type) {
@@ -67,6 +70,10 @@ constexpr int max_spin_us = 1'000'000;
 
 }  // namespace
 
+result negative(const char* option) {
+  return {errc::bad_argument, std::string(option) + " is negative: it is 0 or more, and orc::forever is without limit"};
+}
+
 result available(transport_set wanted, const transport_list& there) {
   for (std::uint8_t number = 0; number < max_transports; ++number) {
     const auto t = static_cast<transport>(number);
@@ -104,16 +111,17 @@ result check_options(const request_options& options, const transport_list& there
   if (options.depth > max_queue_depth)
     return {errc::bad_argument,
             "a queue has 1 to " + std::to_string(max_queue_depth) + " places, not " + std::to_string(options.depth)};
-  if (options.connected_within_ms < -1) return {errc::bad_argument, "connected_within_ms is -1 or more"};
+  if (options.connected_within.count() < 0) return negative("connected_within");
   if (options.max_messages == 0 || options.max_messages > max_held_messages)
     return {errc::bad_argument, "max_messages is 1 to " + std::to_string(max_held_messages) + ", not " +
                                     std::to_string(options.max_messages)};
-  if (options.spin_us < 0 || options.spin_us > max_spin_us)
-    return {errc::bad_argument, "spin_us is 0 to " + std::to_string(max_spin_us)};
+  if (options.spin.count() < 0 || options.spin > max_spin)
+    return {errc::bad_argument, "spin is 0 to " + text_of(max_spin) + ", not " + text_of(options.spin)};
   if (options.wait > wait::predictive) return {errc::bad_argument, "wait is block or predictive"};
   if (!(options.cpu_budget > 0 && options.cpu_budget <= 1))
     return {errc::bad_argument, "cpu_budget is a share of a core: above 0 and at most 1"};
-  if (options.max_age_ms < 0) return {errc::bad_argument, "max_age_ms is 0 (any age) or more"};
+  if (options.max_age.count() < 0 || options.max_age > max_max_age)
+    return {errc::bad_argument, "max_age is 0 (any age) to 49 days, not " + text_of(options.max_age)};
   if (auto ok = check_description(options.type); !ok) return ok;
   if (options.type_check > type_check::off) return {errc::bad_argument, "type_check is on or off"};
   if (options.newest_of > newest_of::each) return {errc::bad_argument, "newest_of is all or each"};

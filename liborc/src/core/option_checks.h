@@ -7,6 +7,8 @@
 
 namespace orc::detail {
 
+// The error of a time below 0.
+[[nodiscard]] result negative(const char* option);
 // Whether this liborc has the transports that a program names. `there`: those it has.
 [[nodiscard]] result available(transport_set wanted, const transport_list& there);
 [[nodiscard]] result check_options(const topic_options& options, const transport_list& there, bool alone);

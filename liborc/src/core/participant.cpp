@@ -1,6 +1,7 @@
 #include "core/participant.h"
 
 #include <algorithm>
+#include <chrono>
 #include <new>
 
 #include "base/run_dir.h"
@@ -11,13 +12,9 @@ namespace orc::detail {
 
 namespace {
 
-constexpr int max_withdrawal_ms = 1000;
-
+constexpr std::chrono::nanoseconds max_withdrawal = std::chrono::seconds(1);
 // How long request_topic waits for the check of the types when it does not wait for the link.
-[[nodiscard]] int check_patience_ms(int broker_timeout_ms) noexcept {
-  constexpr int most = 500;
-  return broker_timeout_ms < 0 ? most : std::min(broker_timeout_ms, most);
-}
+constexpr std::chrono::nanoseconds max_check = std::chrono::milliseconds(500);
 
 [[nodiscard]] result again(const char* first) {
   return {errc::bad_argument, std::string("the topic was declared with other options; ") + first + " it first"};
@@ -33,8 +30,8 @@ participant::participant(participant_options given) : generation_(fork_generatio
   }
   options_ = *std::move(completed);
   if (auto parsed = wire::name_space::parse(options_.name_space)) names_ = *std::move(parsed);
-  if (options_.broker_timeout_ms < -1) {
-    started_ = {errc::bad_argument, "broker_timeout_ms is -1 or more"};
+  if (options_.broker_timeout.count() < 0) {
+    started_ = negative("broker_timeout");
     return;
   }
   auto acquired = process::acquire();
@@ -106,7 +103,7 @@ result participant::request_topic(std::string_view topic, const request_options&
   if (auto ok = ready(); !ok) return ok;
   if (auto ok = names_.check(topic); !ok) return ok;
   if (auto ok = check_options(options, *transports_); !ok) return ok;
-  const deadline until(options.connected_within_ms);
+  const deadline until(options.connected_within);
   topic_table::entry& entry = topics_.find_or_make(topic);
   std::shared_ptr<subscription> s;
   {
@@ -129,21 +126,21 @@ result participant::request_topic(std::string_view topic, const request_options&
     forget(entry, s);
   }
   if (!done) return done;
-  if (options.connected_within_ms == 0) return s->wait_checked(deadline(check_patience_ms(options_.broker_timeout_ms)));
-  done = s->wait_connected(until.left_ms());
+  if (options.connected_within.count() == 0)
+    return s->wait_checked(deadline(std::min(options_.broker_timeout, max_check)));
+  done = s->wait_connected(until);
   if (done.code() == errc::timed_out)
-    return {errc::timed_out, "no link to topic " + std::string(topic) + " within " +
-                                 std::to_string(options.connected_within_ms) + " ms (" + s->link().reason +
-                                 "); the request stays"};
+    return {errc::timed_out, "no link to topic " + std::string(topic) + " within " + text_of(options.connected_within) +
+                                 " (" + s->link().reason + "); the request stays"};
   return done;
 }
 
 result participant::outcome_of(const announcement& announced) const {
-  result done = announced.wait(deadline(options_.broker_timeout_ms));
+  result done = announced.wait(deadline(options_.broker_timeout));
   if (done.code() != errc::timed_out) return done;
   if (auto why = housekeeping_->broker_availability(); !why) return why;
   return {errc::no_broker, "the broker at " + housekeeping_->broker_endpoint() + " did not answer within " +
-                               std::to_string(options_.broker_timeout_ms) + " ms"};
+                               text_of(options_.broker_timeout)};
 }
 
 std::shared_ptr<const announcement> participant::forget(topic_table::entry& entry,
@@ -176,8 +173,7 @@ result participant::unregister_topic(std::string_view topic) {
   if (!p) return errc::not_registered;
   const auto told = forget(*entry, p);
   // The next program that registers the topic must not hear that we hold it. The withdrawal takes effect, late or not.
-  const bool brief = options_.broker_timeout_ms >= 0 && options_.broker_timeout_ms < max_withdrawal_ms;
-  if (told) (void)told->wait(deadline(brief ? options_.broker_timeout_ms : max_withdrawal_ms));
+  if (told) (void)told->wait(deadline(std::min(options_.broker_timeout, max_withdrawal)));
   return {};
 }
 

@@ -145,9 +145,9 @@ std::size_t publication::readers() const noexcept {
   return sum(links_, &publisher_link::readers);
 }
 
-result publication::wait_readers(std::size_t count, int timeout_ms) noexcept {
-  if (timeout_ms < -1) return errc::bad_argument;
-  const deadline until(timeout_ms);
+result publication::wait_readers(std::size_t count, std::chrono::nanoseconds timeout) noexcept {
+  if (timeout.count() < 0) return errc::bad_argument;
+  const deadline until(timeout);
   for (;;) {
     const auto ticket = joined_->ticket();
     if (generation_ != fork_generation()) return errc::forked;

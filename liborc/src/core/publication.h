@@ -34,7 +34,7 @@ class publication {
   [[nodiscard]] result send(loan&& filled) noexcept;
   [[nodiscard]] orc::loan lend(std::size_t size) noexcept;
   [[nodiscard]] std::size_t readers() const noexcept;
-  [[nodiscard]] result wait_readers(std::size_t count, int timeout_ms) noexcept;
+  [[nodiscard]] result wait_readers(std::size_t count, std::chrono::nanoseconds timeout) noexcept;
 
   // ---- participant ----
   [[nodiscard]] const std::string& topic() const noexcept { return topic_; }

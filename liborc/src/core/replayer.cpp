@@ -101,7 +101,7 @@ result replayer::outcome_of(const replay_turns::wanted& call) {
 
 // ---- receiving ----
 
-message replayer::recv(subscription& from, int /*timeout_ms*/, pick /*which*/) noexcept try {
+message replayer::recv(subscription& from, std::chrono::nanoseconds /*timeout*/, pick /*which*/) noexcept try {
   const auto event = turns_.take({trace_kind::receive, from.number()});
   if (!event) return message(errc::closed);
   const auto status = static_cast<errc>(event->head.status);
@@ -128,7 +128,7 @@ bool replayer::connected(subscription& of) noexcept try {
   return false;
 }
 
-result replayer::wait_connected(subscription& of, int /*timeout_ms*/) noexcept try {
+result replayer::wait_connected(subscription& of, std::chrono::nanoseconds /*timeout*/) noexcept try {
   return outcome_of({trace_kind::wait_connected, of.number()});
 } catch (const std::bad_alloc&) {
   return errc::no_memory;
@@ -192,7 +192,8 @@ std::size_t replayer::readers(publication& of) noexcept try {
   return 0;
 }
 
-result replayer::wait_readers(publication& of, std::size_t /*count*/, int /*timeout_ms*/) noexcept try {
+result replayer::wait_readers(publication& of, std::size_t /*count*/, std::chrono::nanoseconds /*timeout*/) noexcept
+    try {
   return outcome_of({trace_kind::wait_readers, of.number()});
 } catch (const std::bad_alloc&) {
   return errc::no_memory;

@@ -59,7 +59,7 @@ message shared_sources::take_next(pick which) noexcept {
   for (std::size_t n = 0; n < sources_.size(); ++n) {
     source& from = sources_[(start + n) % sources_.size()];
     if (!from.ready) continue;
-    message found = from.part->recv(0, which);
+    message found = from.part->recv(std::chrono::nanoseconds(0), which);
     if (found.status() == errc::too_many_messages) none = errc::too_many_messages;
     if (!found) continue;
     last_turn_ = from.who.number;
@@ -76,7 +76,7 @@ message shared_sources::take_newest() noexcept {
   source* from = nullptr;
   for (source& each : sources_) {
     if (!each.ready) continue;
-    message found = each.part->recv(0, pick::newest);
+    message found = each.part->recv(std::chrono::nanoseconds(0), pick::newest);
     if (found.status() == errc::too_many_messages) none = errc::too_many_messages;
     if (!found) continue;
     each.newest_ns = found.stamp_ns();

@@ -34,8 +34,8 @@ subscription::subscription(std::string topic, const request_options& options, tr
       generation_(fork_generation()),
       housekeeping_bell_(std::move(housekeeping_bell)),
       gate_(topic_, type_, options.type_check),
-      inbox_(depth_of(options), options.max_age_ms),
-      waiting_(std::chrono::microseconds(options.spin_us)),
+      inbox_(depth_of(options), options.max_age),
+      waiting_(options.spin),
       source_({.topic = topic_,
                .publication = {},
                .id = id_,
@@ -60,8 +60,8 @@ subscription::subscription(one_publisher, const subscription& of)
       generation_(of.generation_),
       housekeeping_bell_(of.housekeeping_bell_),
       gate_(topic_, type_, options_.type_check),
-      inbox_(depth_of(options_), options_.max_age_ms),
-      waiting_(std::chrono::microseconds(0)),
+      inbox_(depth_of(options_), options_.max_age),
+      waiting_(std::chrono::nanoseconds(0)),
       source_({.topic = topic_,
                .publication = {},
                .id = id_,
@@ -82,19 +82,20 @@ bool subscription::was_made_with(const request_options& again) const noexcept {
   const bool same_queue = depth_of(again) == depth_of(options_);
   return (queue_is_default || same_queue) && (again.transports.empty() || again.transports == options_.transports) &&
          (again.max_messages == none.max_messages || again.max_messages == options_.max_messages) &&
-         (again.spin_us == none.spin_us || again.spin_us == options_.spin_us) &&
+         (again.spin == none.spin || again.spin == options_.spin) &&
          (again.wait == none.wait || again.wait == options_.wait) &&
          (again.cpu_budget == none.cpu_budget || again.cpu_budget == options_.cpu_budget) &&
-         (again.max_age_ms == none.max_age_ms || again.max_age_ms == options_.max_age_ms) &&
+         (again.max_age == none.max_age || again.max_age == options_.max_age) &&
          (again.type.empty() || (type_ && again.type == type_->description)) &&
          (again.type_check == none.type_check || again.type_check == options_.type_check) &&
          (again.newest_of == none.newest_of || again.newest_of == options_.newest_of);
 }
 
-message subscription::recv(int timeout_ms, pick which) noexcept {
-  if (timeout_ms < -1) return message(errc::bad_argument);
+message subscription::recv(std::chrono::nanoseconds timeout, pick which) noexcept {
+  if (timeout.count() < 0) return message(errc::bad_argument);
   if (generation_ != fork_generation()) return message(errc::forked);
-  const deadline until(timeout_ms);
+  const deadline until(timeout);
+  const bool polls = timeout.count() == 0;
   int too_old = 0;
   std::unique_lock lock(mutex_);
   found_ = predictor::found::there;
@@ -104,7 +105,7 @@ message subscription::recv(int timeout_ms, pick which) noexcept {
       const std::uint32_t ticket = waiting_.ticket();
       message found = take_from_sources(which);
       if (found || found.status() == errc::too_many_messages) return found;
-      if (timeout_ms == 0) return message(errc::nothing_new);
+      if (polls) return message(errc::nothing_new);
       if (until.passed()) return message(errc::timed_out);
       waiting_.wait(lock, ticket, until);
       continue;
@@ -117,12 +118,12 @@ message subscription::recv(int timeout_ms, pick which) noexcept {
     // But the queue may hold something older than what the link has now, if the housekeeping drained it.
     const bool may_be_old = !inbox_.in_order() && which == pick::newest && !inbox_.empty();
     const bool looked = link != nullptr && link->keeps_samples() && inbox_.empty();
-    const bool should_look = !inbox_.is_dry() || timeout_ms == 0 || may_be_old;
+    const bool should_look = !inbox_.is_dry() || polls || may_be_old;
     if (link != nullptr && !looked && should_look) pull(*link, which);
     if (!inbox_.empty()) {
       if (message taken = take_from_queue()) return taken;
       // All of it was too old. Newer samples may follow.
-      if (++too_old < max_looks || (timeout_ms != 0 && !until.passed())) {
+      if (++too_old < max_looks || (!polls && !until.passed())) {
         inbox_.look_again();
         lock.unlock();  // a publisher of old samples that is faster than this thread must not keep others out
         lock.lock();
@@ -130,7 +131,7 @@ message subscription::recv(int timeout_ms, pick which) noexcept {
       }
     }
     if (link != nullptr && link->exhausted()) return message(errc::too_many_messages);
-    if (timeout_ms == 0) return message(errc::nothing_new);
+    if (polls) return message(errc::nothing_new);
     if (until.passed()) return message(errc::timed_out);
     wait_for_sample(lock, ticket, until);
     inbox_.look_again();
@@ -239,10 +240,13 @@ std::optional<error> subscription::mismatch() const noexcept {
   return why_not != nullptr ? why_not->mismatch : std::nullopt;
 }
 
-result subscription::wait_connected(int timeout_ms) noexcept {
-  if (timeout_ms < -1) return errc::bad_argument;
+result subscription::wait_connected(std::chrono::nanoseconds timeout) noexcept {
+  if (timeout.count() < 0) return errc::bad_argument;
+  return wait_connected(deadline(timeout));
+}
+
+result subscription::wait_connected(const deadline& until) noexcept {
   if (generation_ != fork_generation()) return errc::forked;
-  const deadline until(timeout_ms);
   for (;;) {
     const std::uint32_t ticket = waiting_.bell()->ticket();
     {
@@ -250,7 +254,7 @@ result subscription::wait_connected(int timeout_ms) noexcept {
       if (is_closed()) return errc::closed;
       if (is_connected()) return {};
       if (auto why_not = mismatch()) return *std::move(why_not);
-      if (timeout_ms == 0 || until.passed()) {
+      if (until.passed()) {
         // Any program can send on an open channel, so a sender of another type does not end the wait.
         if (const error* const problem = source_.type_problem()) return *problem;
         return errc::timed_out;

@@ -41,10 +41,11 @@ class subscription {
   subscription& operator=(const subscription&) = delete;
 
   // ---- users, any thread ----
-  [[nodiscard]] message recv(int timeout_ms, pick which = pick::newest) noexcept;
+  [[nodiscard]] message recv(std::chrono::nanoseconds timeout, pick which = pick::newest) noexcept;
   [[nodiscard]] int fd() noexcept;
   [[nodiscard]] bool connected() const noexcept;
-  [[nodiscard]] result wait_connected(int timeout_ms) noexcept;
+  [[nodiscard]] result wait_connected(std::chrono::nanoseconds timeout) noexcept;
+  [[nodiscard]] result wait_connected(const deadline& until) noexcept;
   [[nodiscard]] result check_type() const noexcept;
   // Waits until it is known whether the types match, if there is a publication. Returns type_mismatch, or ok, also at
   // the deadline.

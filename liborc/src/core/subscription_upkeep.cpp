@@ -166,7 +166,8 @@ subscription::absent_link subscription::link_to_drain(monotonic::time_point now)
 }
 
 wire::request_topic subscription::request() const {
-  wire::request_topic request{topic_, id_, static_cast<std::uint32_t>(options_.max_age_ms)};
+  wire::request_topic request{
+      topic_, id_, static_cast<std::uint32_t>(std::chrono::ceil<std::chrono::milliseconds>(options_.max_age).count())};
   if (type_) request.type = type_->reference;
   return request;
 }

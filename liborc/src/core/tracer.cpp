@@ -202,9 +202,9 @@ void tracer::note_readiness() noexcept {
   log_->add(head);
 }
 
-message tracer::recv(subscription& from, int timeout_ms, pick which) noexcept {
+message tracer::recv(subscription& from, std::chrono::nanoseconds timeout, pick which) noexcept {
   if (descriptor_count_.load(std::memory_order_relaxed) > 1) note_readiness();
-  message found = from.recv(timeout_ms, which);
+  message found = from.recv(timeout, which);
   trace_head head = head_of(trace_kind::receive, number(from.number()));
   head.status = code(found.status());
   head.flags = which == pick::next ? 1 : 0;
@@ -242,8 +242,8 @@ bool tracer::connected(subscription& of) noexcept {
   return head.sequence != 0;
 }
 
-result tracer::wait_connected(subscription& of, int timeout_ms) noexcept {
-  result done = of.wait_connected(timeout_ms);
+result tracer::wait_connected(subscription& of, std::chrono::nanoseconds timeout) noexcept {
+  result done = of.wait_connected(timeout);
   add(trace_kind::wait_connected, number(of.number()), done);
   return done;
 }
@@ -312,8 +312,8 @@ std::size_t tracer::readers(publication& of) noexcept {
   return head.sequence;
 }
 
-result tracer::wait_readers(publication& of, std::size_t count, int timeout_ms) noexcept {
-  result done = of.wait_readers(count, timeout_ms);
+result tracer::wait_readers(publication& of, std::size_t count, std::chrono::nanoseconds timeout) noexcept {
+  result done = of.wait_readers(count, timeout);
   add(trace_kind::wait_readers, number(of.number()), done);
   return done;
 }

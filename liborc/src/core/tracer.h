@@ -29,10 +29,10 @@ class tracer final : public interceptor {
   result release_topic(participant&, std::string_view topic) override;
   std::string broker_endpoint(const participant&) override;
 
-  message recv(subscription&, int timeout_ms, pick which) noexcept override;
+  message recv(subscription&, std::chrono::nanoseconds timeout, pick which) noexcept override;
   int fd(subscription&) noexcept override;
   bool connected(subscription&) noexcept override;
-  result wait_connected(subscription&, int timeout_ms) noexcept override;
+  result wait_connected(subscription&, std::chrono::nanoseconds timeout) noexcept override;
   result check_type(subscription&) noexcept override;
   link_info link(subscription&) override;
 
@@ -41,7 +41,7 @@ class tracer final : public interceptor {
   result send(publication&, loan&&) noexcept override;
   loan lend(publication&, std::size_t size) noexcept override;
   std::size_t readers(publication&) noexcept override;
-  result wait_readers(publication&, std::size_t count, int timeout_ms) noexcept override;
+  result wait_readers(publication&, std::size_t count, std::chrono::nanoseconds timeout) noexcept override;
 
   std::int64_t age_ns(std::int64_t stamp_ns) noexcept override;
   std::int64_t monotonic_ns() noexcept override;

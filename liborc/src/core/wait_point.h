@@ -25,7 +25,7 @@ namespace orc::detail {
 class wait_point {
  public:
   // `spin`: how long the leader looks out before it sleeps.
-  explicit wait_point(std::chrono::microseconds spin) : spin_(spin) {}
+  explicit wait_point(std::chrono::nanoseconds spin) : spin_(spin) {}
 
   // Rings when the state of the subscription changes, and for samples of links that have no other way. Any thread.
   [[nodiscard]] const std::shared_ptr<doorbell>& bell() const noexcept { return bell_; }
@@ -82,7 +82,7 @@ class wait_point {
   void poll_alerts() noexcept;
   void poll_for_user(int descriptor, bool poll) noexcept;
 
-  const std::chrono::microseconds spin_;
+  const std::chrono::nanoseconds spin_;
   const std::shared_ptr<doorbell> bell_ = std::make_shared<doorbell>();
   subscriber_link* link_ = nullptr;             // the watched one
   int links_ = -1;                              // a descriptor for several links, instead of link_

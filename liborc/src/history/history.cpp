@@ -2,8 +2,8 @@
 
 namespace orc {
 
-errc history::receive(int timeout_ms, std::size_t most) noexcept {
-  message sample = from_.recv(timeout_ms);
+errc history::receive(std::chrono::nanoseconds timeout, std::size_t most) noexcept {
+  message sample = from_.recv(timeout);
   if (!sample) return sample.status();
   errc kept = kept_.keep(sample);
   // A publisher that is faster than this thread must not hold it here for ever.

@@ -74,16 +74,16 @@ result parameter_core::check() const {
 result parameter_core::start(orc::participant& by, std::weak_ptr<parameters_component> owner) {
   type_description type;
   if (result described = type_of(description_, type); !described) return described;
-  result made = by.register_topic(description_.name, {.type = std::move(type)});
-  if (!made && made.code() != errc::no_broker) return made;
+  publisher made = by.register_topic(description_.name, {.type = std::move(type)});
+  if (!made) return made.result();
   const std::lock_guard lock(mutex_);
   owner_ = std::move(owner);
-  publisher_ = by.publisher(description_.name);
+  publisher_ = made;
   if (result sent = publish(); !sent) {
     (void)by.unregister_topic(description_.name);
     return sent;
   }
-  return made;
+  return made.result();
 }
 
 void parameter_core::withdraw() noexcept {

@@ -22,7 +22,7 @@ int main() {
   orc::participant b;
   if (block(b) != 0) return 1;
   orc::participant viewer;
-  if (!viewer.request_topic("camera", {.connected_within_ms = 10000})) return 2;
+  if (!viewer.request_topic("camera", {.connected_within = std::chrono::milliseconds(10000)}).result()) return 2;
   if (viewer.subscriber("camera").link().transport != orc::transport::shm) return 3;
   return viewer.recv_msg("camera", 10000).size() == width * height ? 0 : 4;
 }

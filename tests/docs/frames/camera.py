@@ -8,5 +8,5 @@ with orc.Participant() as participant:
     image = np.arange(48, dtype=np.uint8)
     # block
     with orc.Participant() as viewer:
-        picture = viewer.request_topic("camera", connected_within_ms=10000).recv_msg(10000)
+        picture = viewer.request_topic("camera", connected_within_ms=10000).recv(10000)
         assert picture is not None and bytes(picture) == image.tobytes()

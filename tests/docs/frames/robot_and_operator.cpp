@@ -1,6 +1,8 @@
 // Two participants: `b` of the operator, who commands, and `robot`, which carries commands out.
 #include "orc.h"
 
+using namespace std::chrono_literals;
+
 namespace {
 
 int block(orc::participant& b, orc::participant& robot) {

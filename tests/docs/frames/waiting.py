@@ -18,7 +18,7 @@ async def main():
         position = participant.request_topic("robot_position")
         task = asyncio.create_task(program(position))
         for sample in range(1, 100):
-            source.send_msg(struct.pack("d", sample))
+            source.send(struct.pack("d", sample))
             await asyncio.sleep(0.01)
         assert not task.done(), task.result()
         participant.release_topic("robot_position")  # ends `async for`

@@ -33,11 +33,8 @@ constexpr int silence_ms = 3'000;
 // Ends with a sample without bytes.
 int publish(const stream_options& options) {
   participant source(bench::participant_at(options.broker, "orc bench load (stream)"));
-  if (const auto done =
-          source.register_topic(stream_topic, {.transports = {options.transport}, .expected_size = stream_bytes});
-      !done)
-    return bench_failed("stream: " + done.error().message());
-  auto out = source.publisher(stream_topic);
+  auto out = source.register_topic(stream_topic, {.transports = {options.transport}, .expected_size = stream_bytes});
+  if (!out.result()) return bench_failed("stream: " + out.error().message());
   if (const auto joined = out.wait_readers(1, bench::connect_within_ms); !joined)
     return bench_failed("stream: " + joined.error().message());
   if (!bench::pin_this_thread(options.cpus.second)) return bench_failed("stream: cannot run on that core");
@@ -73,10 +70,10 @@ detail::expected<stream_result> measure_stream(const stream_options& options) {
   participant node(bench::participant_at(options.broker, "orc bench load"));
   request_options wish;
   wish.transports = {options.transport};
-  wish.connected_within_ms = bench::connect_within_ms;
+  wish.connected_within = std::chrono::milliseconds(bench::connect_within_ms);
   if (options.predictive) wish.wait = wait::predictive;
-  if (const auto linked = node.request_topic(stream_topic, wish); !linked) return linked.error();
-  auto in = node.subscriber(stream_topic);
+  auto in = node.request_topic(stream_topic, wish);
+  if (!in.result()) return in.error();
   if (options.priority != 0)
     if (const auto fifo = set_realtime(options.priority); !fifo) return fifo.error();
   stream_result all;

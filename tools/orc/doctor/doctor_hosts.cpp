@@ -86,7 +86,7 @@ void check_clocks(const examine& add, doctor_line& line, const detail::stop_sign
                  fixed(std::abs(offset_ms), 1) + " ms apart, give or take " + fixed(best_ms / 2, 1) + " ms",
                  {}};
   if (apart) {
-    clocks.found += ": the ages of messages, and max_age_ms, are wrong by as much";
+    clocks.found += ": the ages of messages, and max_age, are wrong by as much";
     clocks.fixes = {as_root("apt install chrony")};
   }
   add(std::move(clocks));

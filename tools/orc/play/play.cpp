@@ -93,7 +93,7 @@ void add_topics(CLI::App& command, play_words& words) {
   auto* const keep_stamps =
       command.add_flag("--keep-stamps", options.output.keep_stamps,
                        "Publish with the recorded stamps instead of the time of the playback: subscribers that set "
-                       "max_age_ms drop such samples");
+                       "max_age drop such samples");
   auto* transports = command
                          .add_option("--transports", words.transports,
                                      "Transports to publish over: inproc, shm, ipc, tcp, multicast (default: "

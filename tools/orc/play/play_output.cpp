@@ -94,7 +94,7 @@ result play_output::publish_topic(const std::string& name, const type_descriptio
 }
 
 result play_output::register_topic(participant& by, const std::string& name, const topic_options& options) {
-  result done = by.register_topic(name, options);
+  result done = by.register_topic(name, options).result();
   if (done) return done;
   return {done.code(), "cannot publish '" + name + "': " + escaped(done.error().message())};
 }

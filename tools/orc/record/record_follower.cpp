@@ -36,7 +36,7 @@ constexpr std::size_t most_described = 128;  // of a shared topic whose descript
 constexpr auto ask_interval = 100ms;  // for what the broker does not know yet
 constexpr auto patience = 1500ms;     // then a source is recorded with what is known of its type
 constexpr auto link_interval = 500ms;
-constexpr int last_broker_timeout_ms = 500;  // while somebody waits for the end
+constexpr auto last_broker_timeout = 500ms;  // while somebody waits for the end
 constexpr auto silence = 2s;                 // then it is worth saying that no broker answers
 
 std::vector<directory_watch> watches_of(const record_options& options, const directory& from) {
@@ -57,7 +57,7 @@ participant_options participant_of(const record_options& options) {
   own.broker = options.broker;
   own.name = "orc record";
   own.name_space = wire::no_name_space;
-  own.broker_timeout_ms = 500;
+  own.broker_timeout = 500ms;
   return own;
 }
 
@@ -116,7 +116,7 @@ result record_follower::step() {
 
 void record_follower::finish() {
   watches_.clear();
-  directory_ = directory({.broker = options_.broker, .broker_timeout_ms = last_broker_timeout_ms});
+  directory_ = directory({.broker = options_.broker, .broker_timeout = last_broker_timeout});
 }
 
 void record_follower::take(const directory_change& change) {
@@ -195,15 +195,15 @@ std::shared_ptr<record_subscription> record_follower::subscribe(const topic_stat
   wish.depth = options_.depth != 0 ? options_.depth : depth_for(topic.name);
   wish.max_messages = max_messages;
   wish.type_check = type_check::off;
-  result asked = participant_.request_topic(topic.name, wish);
-  if (!asked && asked.code() != errc::no_broker && asked.code() != errc::timed_out) {
+  subscriber from = participant_.request_topic(topic.name, wish);
+  if (!from) {
     if (failed_.insert(topic.name).second)
-      note_("cannot record '" + topic.name + "': " + escaped(asked.error().message()));
+      note_("cannot record '" + topic.name + "': " + escaped(from.error().message()));
     return nullptr;
   }
-  auto made = std::make_shared<record_subscription>(topic.name, participant_.subscriber(topic.name), most_pinned);
+  auto made = std::make_shared<record_subscription>(topic.name, std::move(from), most_pinned);
   made->published = {topic.publication->id, record_moment::now().wall_ns};
-  if (asked = to_.add(made); !asked) {
+  if (const result asked = to_.add(made); !asked) {
     (void)participant_.release_topic(topic.name);
     if (failed_.insert(topic.name).second) note_(asked.error().message());
     return nullptr;

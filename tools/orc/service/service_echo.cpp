@@ -78,11 +78,11 @@ class service_echo_command {
     own.name = "orc service echo";
     own.name_space = wire::no_name_space;
     participant reader(own);
-    if (const result requested = reader.request_topic(topic_, {.conflate = 0, .depth = waiting_calls}); !requested) {
-      out_.note("cannot listen to '" + topic_ + "': " + requested.error().message());
+    subscriber from = reader.request_topic(topic_, {.conflate = 0, .depth = waiting_calls});
+    if (!from.result()) {
+      out_.note("cannot listen to '" + topic_ + "': " + from.error().message());
       return exit_code::failed;
     }
-    subscriber from = reader.subscriber(topic_);
     for (std::uint64_t shown = 0; !stop_.raised();) {
       const message sample = from.recv(silence_ms);
       if (!sample) {

@@ -88,11 +88,9 @@ void program_poller::run() {
 }
 
 void program_poller::follow(const question& asked) {
-  directory from({.broker = broker_, .broker_timeout_ms = broker_patience_ms, .stop_fd = stop_.fd()});
-  participant own({.broker = broker_,
-                   .name = "orc top",
-                   .name_space = wire::no_name_space,
-                   .broker_timeout_ms = broker_patience_ms});
+  directory from({.broker = broker_, .broker_timeout = broker_patience, .stop_fd = stop_.fd()});
+  participant own(
+      {.broker = broker_, .name = "orc top", .name_space = wire::no_name_space, .broker_timeout = broker_patience});
   service_watch services(from, own);
   parameter_watch parameters(from, own);
   for (bool first = true;; first = false) {

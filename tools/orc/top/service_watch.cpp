@@ -57,8 +57,8 @@ result service_watch::look(bool all, program_figures& found) {
     followed& known = followed_[service.name];
     if (!known.from && std::chrono::steady_clock::now() >= until) unfinished_ = true;
     if (!known.from && answers && !unfinished_) {
-      answers = participant_.request_topic(service.name).code() != errc::no_broker;
-      known.from = participant_.subscriber(service.name);
+      known.from = participant_.request_topic(service.name);
+      answers = known.from.result().code() != errc::no_broker;
     }
     if (std::exchange(known.server, service.server.id) != service.server.id) known.figures.reset();
     if (const message sample = known.from.recv(0)) known.figures = figures_of_sample(sample.bytes());

@@ -1,6 +1,7 @@
 // What the command line of `orc top` says.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -11,7 +12,7 @@ namespace orc::cli {
 enum class top_view : std::uint8_t { topics, participants, hosts, services, parameters };
 
 // For the threads that ask the broker while the screen shows what is known.
-inline constexpr int broker_patience_ms = 500;
+inline constexpr auto broker_patience = std::chrono::milliseconds(500);
 
 struct top_options {
   common_options common;

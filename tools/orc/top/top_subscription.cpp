@@ -120,21 +120,17 @@ void top_subscription::run() {
 
 void top_subscription::follow(const std::string& topic) {
   opened_sample known{.topic = topic};
-  participant own({.broker = broker_,
-                   .name = "orc top",
-                   .name_space = wire::no_name_space,
-                   .broker_timeout_ms = broker_patience_ms});
-  const result requested = own.request_topic(topic);
-  if (!requested && requested.code() != errc::no_broker) {
-    known.link = requested.error().message();
+  participant own(
+      {.broker = broker_, .name = "orc top", .name_space = wire::no_name_space, .broker_timeout = broker_patience});
+  subscriber from = own.request_topic(topic);
+  if (!from) {
+    known.link = from.error().message();
     tell(known);
     while (pause(topic, clock::now() + 1h)) {
     }
     return;
   }
-  topic_types types(directory({.broker = broker_, .broker_timeout_ms = broker_patience_ms, .stop_fd = stop_.fd()}),
-                    topic);
-  subscriber from = own.subscriber(topic);
+  topic_types types(directory({.broker = broker_, .broker_timeout = broker_patience, .stop_fd = stop_.fd()}), topic);
   shape shown = wanted_shape();
   for (;;) {
     const auto began = clock::now();

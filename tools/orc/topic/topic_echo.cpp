@@ -60,14 +60,14 @@ class echo_command {
       request.conflate = 0;
       request.depth = options_.queue;
     }
-    request.max_age_ms = options_.max_age_ms;
-    const result requested = participant_.request_topic(options_.topic, request);
+    request.max_age = std::chrono::milliseconds(options_.max_age_ms);
+    const subscriber requested = participant_.request_topic(options_.topic, request);
     if (stop_.raised()) return ended();
-    if (!requested) {
+    if (!requested.result()) {
       out_.note("cannot listen to '" + options_.topic + "': " + requested.error().message());
       return exit_code::failed;
     }
-    return listen(participant_.subscriber(options_.topic));
+    return listen(requested);
   }
 
  private:

@@ -72,13 +72,12 @@ class pub_command {
     declared.keep_last = !options_.no_keep_last;
     for (const auto each : {priority::bulk, priority::control})
       if (to_string(each) == options_.priority) declared.priority = each;
-    const result registered = participant_.register_topic(options_.topic, declared);
+    to_ = participant_.register_topic(options_.topic, declared);
     if (stop_.raised()) return exit_code::interrupted;
-    if (!registered) {
-      out_.note("cannot publish '" + options_.topic + "': " + registered.error().message());
+    if (!to_.result()) {
+      out_.note("cannot publish '" + options_.topic + "': " + to_.error().message());
       return exit_code::failed;
     }
-    to_ = participant_.publisher(options_.topic);
     const bool anyone = wait_for_reader();
     if (stop_.raised()) return is_endless() ? exit_code::ok : exit_code::interrupted;
     const int outcome = argument_ ? send_argument() : send_stdin();

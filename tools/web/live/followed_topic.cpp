@@ -53,12 +53,11 @@ void followed_topic::request(clock::time_point now) {
     options.depth = queue_length;
   }
   // The participant does not wait for the broker, so `no_broker` is no failure: the request stays.
-  const result asked = from_.request_topic(feed_->topic(), options);
-  subscriber_ = from_.subscriber(feed_->topic());
+  subscriber_ = from_.request_topic(feed_->topic(), options);
   was_up_ = false;
   request_at_ = now + request_pause;
   if (subscriber_) return;
-  feed_->set_state({feed_state::kind::waiting, asked.error().message()});
+  feed_->set_state({feed_state::kind::waiting, subscriber_.error().message()});
   feed_->announce();
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int answer_patience_ms = 500;        // for one answer of the broker
+constexpr auto answer_patience = std::chrono::milliseconds(500);  // for one answer of the broker
 constexpr auto first_schema_retry = 200ms;     // a schema comes to the broker a little after its topic
 constexpr auto slowest_schema_retry = 5000ms;  // if it comes at all
 constexpr auto fetch_time = 50ms;              // then clients learn what is there
@@ -46,7 +46,7 @@ void live_channels::run() {
 
 // Returns when no client has been there for a while.
 void live_channels::follow() {
-  directory from({.broker = broker_, .broker_timeout_ms = answer_patience_ms, .stop_fd = attendance_.stop_fd()});
+  directory from({.broker = broker_, .broker_timeout = answer_patience, .stop_fd = attendance_.stop_fd()});
   directory_watch watch = from.watch({.topics = {"**"}});
   for (auto now = clock::now(); attendance_.goes_on(now); now = clock::now()) {
     take_changes(watch);

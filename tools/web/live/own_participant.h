@@ -14,7 +14,7 @@ namespace orc::web {
   options.broker = broker;
   options.name = name;
   options.name_space = wire::no_name_space;
-  options.broker_timeout_ms = 0;
+  options.broker_timeout = std::chrono::milliseconds(0);
   return options;
 }
 

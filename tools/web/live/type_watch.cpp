@@ -15,9 +15,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int broker_patience_ms = 500;  // for one answer of the broker
-constexpr auto first_retry = 200ms;      // a schema comes to the broker a little after its topic
-constexpr auto slowest_retry = 5000ms;   // if it comes at all
+constexpr auto broker_patience = std::chrono::milliseconds(500);  // for one answer of the broker
+constexpr auto first_retry = 200ms;     // a schema comes to the broker a little after its topic
+constexpr auto slowest_retry = 5000ms;  // if it comes at all
 
 [[nodiscard]] bool is_same_failure(const decoded_type* one, const decoded_type* other) noexcept {
   return one != nullptr && other != nullptr && !one->decoder && !other->decoder && one->problem == other->problem;
@@ -60,7 +60,7 @@ type_watch::answer type_watch::of(const std::string& topic) const {
 }
 
 void type_watch::run() {
-  directory from({.broker = broker_, .broker_timeout_ms = broker_patience_ms, .stop_fd = stop_.fd()});
+  directory from({.broker = broker_, .broker_timeout = broker_patience, .stop_fd = stop_.fd()});
   directory_watch watch = from.watch({.topics = {"**"}});
   for (;;) {
     bell_.clear();

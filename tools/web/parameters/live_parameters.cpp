@@ -12,9 +12,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int parameter_broker_patience_ms = 500;  // for one answer of the broker
-constexpr int sets_per_turn = 4;                   // then values have their turn: each set may wait for the broker
-constexpr auto set_patience = 5s;                  // for the program that has the parameter
+constexpr auto parameter_broker_patience = std::chrono::milliseconds(500);  // for one answer of the broker
+constexpr int sets_per_turn = 4;   // then values have their turn: each set may wait for the broker
+constexpr auto set_patience = 5s;  // for the program that has the parameter
 
 }  // namespace
 
@@ -100,8 +100,7 @@ void live_parameters::run() {
 // Returns when no client has been there for a while.
 void live_parameters::follow() {
   participant by(own_participant(broker_, "orc-web parameters"));
-  directory from(
-      {.broker = broker_, .broker_timeout_ms = parameter_broker_patience_ms, .stop_fd = attendance_.stop_fd()});
+  directory from({.broker = broker_, .broker_timeout = parameter_broker_patience, .stop_fd = attendance_.stop_fd()});
   parameter_follower follower(by, from, all_, max_parameters, last_change_);
   while (attendance_.goes_on(clock::now())) {
     order_bell_.clear();

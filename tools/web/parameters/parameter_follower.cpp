@@ -85,10 +85,7 @@ void parameter_follower::follow(parameter_description about) {
   const std::string publication = at != topics_.publications().end() ? at->second : "";
   if (parameter.shown && parameter.publication == publication) return;
   parameter.publication = publication;
-  if (!parameter.values) {
-    (void)by_.request_topic(about.name);  // a request without a broker stays
-    parameter.values = by_.subscriber(about.name);
-  }
+  if (!parameter.values) parameter.values = by_.request_topic(about.name);  // a request without a broker stays
   auto shown = std::make_shared<shown_parameter>();
   if (parameter.shown) *shown = *parameter.shown;
   shown->about = std::move(about);

@@ -50,7 +50,7 @@ std::string free_topics::register_topic(const std::string& topic, const type_des
   topic_options options;
   options.type = type;
   options.keep_last = keep;
-  const result done = participant_->register_topic(topic, options);
+  const result done = participant_->register_topic(topic, options).result();
   if (done) {
     await_subscribers(topic);
     return {};

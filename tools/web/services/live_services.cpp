@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int call_broker_patience_ms = 500;  // for one answer
+constexpr auto call_broker_patience = std::chrono::milliseconds(500);  // for one answer
 constexpr auto longest_call_wait = 500ms;
 constexpr int calls_per_turn = 16;  // then replies have their turn
 constexpr auto feedback_pause = 20ms;
@@ -96,7 +96,7 @@ void live_services::run() {
 // Returns when no client has been there for a while.
 void live_services::follow() {
   participant by(own_participant(broker_, "orc-web calls"));
-  directory from({.broker = broker_, .broker_timeout_ms = call_broker_patience_ms, .stop_fd = attendance_.stop_fd()});
+  directory from({.broker = broker_, .broker_timeout = call_broker_patience, .stop_fd = attendance_.stop_fd()});
   service_follower services(from, all_, last_id_);
   while (attendance_.goes_on(clock::now())) {
     order_bell_.clear();

@@ -9,6 +9,7 @@ import time
 import weakref
 from typing import Any, Callable, Dict, Generic, Iterable, Iterator, List, Optional, Tuple
 
+from .. import _commands
 from .. import _errors as errors
 from .._log import log_to_logging
 from .._program import program_name
@@ -212,6 +213,14 @@ class Participant:
             why = f"no link to topic {made.topic} within {connected_within_ms} ms ({made.link.reason})"
             raise errors.TimedOut(f"{why}; {made.options['stays']}")
         return self._handle(made, codec)
+
+    def register_command(self, topic: str, *, type: Any = None, **given: Any) -> Publisher[Any]:
+        """register_topic for commands, as the native class has it."""
+        return self.register_topic(topic, type=type, **_commands.offered(given))
+
+    def request_command(self, topic: str, max_age_ms: int, *, type: Any = None, **given: Any) -> Subscriber[Any]:
+        """request_topic for commands, as the native class has it."""
+        return self.request_topic(topic, type=type, **_commands.wanted(max_age_ms, given))
 
     def _declared(
         self, topic: str, codec: Optional[Typed[Any]], given: Dict[str, Any], chosen: Dict[str, Any], is_published: bool

@@ -54,8 +54,7 @@ class past_range {
 
 // Receives the samples of a subscription and keeps the last ones.
 //
-//   b.request_topic("arm/state", {.conflate = 0, .depth = 1000});
-//   orc::history arm(b.subscriber("arm/state"), {.samples = 10'000, .age = 10s});
+//   orc::history arm(b.request_topic("arm/state", {.conflate = 0, .depth = 1000}), {.samples = 10'000, .age = 10s});
 //   while (arm.recv(100) == orc::errc::ok) use(arm.newest(), arm.at(camera.stamp_ns()));
 //
 // It keeps what it receives. So request the topic with conflate = 0, and with a depth that holds the samples between
@@ -66,14 +65,18 @@ class ORC_API history {
  public:
   explicit history(subscriber from, const history_options& keep = {}) noexcept : from_(std::move(from)), kept_(keep) {}
 
-  // Receives all samples that have arrived, and keeps them. Waits at most timeout_ms milliseconds for the first one.
+  // Receives all samples that have arrived, and keeps them. Waits at most as long as the timeout for the first one.
   // Returns ok when there is a new sample; newest() is the last of them, unless another publisher of a shared topic
   // sent a later one before. Otherwise as subscriber::recv, and
   // - bad_argument: the newest sample is larger than history_options::max_bytes;
   // - no_memory: the newest sample is not kept.
-  [[nodiscard]] errc recv(int timeout_ms) noexcept { return receive(timeout_ms, kept_.limit()); }
+  [[nodiscard]] errc recv(std::chrono::nanoseconds timeout) noexcept { return receive(timeout, kept_.limit()); }
+  // The same with a timeout in ms; -1 waits without limit.
+  [[nodiscard]] errc recv(int timeout_ms) noexcept { return recv(detail::timeout_of(timeout_ms)); }
   // Receives one sample, the next one in order, and keeps it. Returns as recv does.
-  [[nodiscard]] errc recv_next(int timeout_ms) noexcept { return receive(timeout_ms, 1); }
+  [[nodiscard]] errc recv_next(std::chrono::nanoseconds timeout) noexcept { return receive(timeout, 1); }
+  // The same with a timeout in ms.
+  [[nodiscard]] errc recv_next(int timeout_ms) noexcept { return recv_next(detail::timeout_of(timeout_ms)); }
 
   // What is kept.
   [[nodiscard]] const past& samples() const noexcept { return kept_; }
@@ -115,7 +118,7 @@ class ORC_API history {
   [[nodiscard]] subscriber& from() noexcept { return from_; }
 
  private:
-  [[nodiscard]] errc receive(int timeout_ms, std::size_t most) noexcept;
+  [[nodiscard]] errc receive(std::chrono::nanoseconds timeout, std::size_t most) noexcept;
 
   subscriber from_;
   past kept_;

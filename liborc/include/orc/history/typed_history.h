@@ -93,8 +93,12 @@ class typed_history {
       : past_(from.untyped(), keep) {}
 
   // As in orc::history. A sample that is no T counts as received.
+  [[nodiscard]] errc recv(std::chrono::nanoseconds timeout) noexcept { return past_.recv(timeout); }
+  // The same with a timeout in ms.
   [[nodiscard]] errc recv(int timeout_ms) noexcept { return past_.recv(timeout_ms); }
   // The same, in order.
+  [[nodiscard]] errc recv_next(std::chrono::nanoseconds timeout) noexcept { return past_.recv_next(timeout); }
+  // The same with a timeout in ms.
   [[nodiscard]] errc recv_next(int timeout_ms) noexcept { return past_.recv_next(timeout_ms); }
   // How many samples are kept.
   [[nodiscard]] std::size_t size() const noexcept { return past_.size(); }

@@ -63,8 +63,8 @@ concept flatbuffers_table = std::is_base_of_v<flatbuffers::Table, T> && !std::is
 // Over shm the bytes are in memory that the publisher can still write. One that changes them during or after the check
 // can crash the reader. Where publishers over shm are not trusted, receive bytes, and read a copy:
 //
-//   node.request_topic("state", {.type = orc::type_traits<robot::State>::describe()});
-//   orc::message sample = node.subscriber("state").recv(100);
+//   auto bytes = node.request_topic("state", {.type = orc::type_traits<robot::State>::describe()});
+//   orc::message sample = bytes.recv(100);
 //   orc::flatbuffers_view<robot::State> state;
 //   if (sample && state.open_copy(sample.bytes()) == orc::errc::ok) state.get()->q()->Get(0);
 template <flatbuffers_table T>

@@ -1,6 +1,7 @@
 // A received sample of a C++ type.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <utility>
 
@@ -22,8 +23,9 @@ class [[nodiscard]] typed_message {
   typed_message() noexcept = default;
   explicit typed_message(message&& raw) noexcept : raw_(std::move(raw)) { open(); }
   // Receives. `receive` is subscriber::recv or subscriber::recv_next.
-  typed_message(orc::subscriber& from, message (orc::subscriber::*receive)(int) noexcept, int timeout_ms) noexcept
-      : raw_((from.*receive)(timeout_ms)) {
+  using way = message (orc::subscriber::*)(std::chrono::nanoseconds) noexcept;
+  typed_message(orc::subscriber& from, way receive, std::chrono::nanoseconds timeout) noexcept
+      : raw_((from.*receive)(timeout)) {
     open();
   }
 

@@ -1,6 +1,7 @@
 // The sending end of a topic whose samples are a C++ type.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -21,16 +22,14 @@ class [[nodiscard]] typed_publisher {
   // A false handle, for which send returns not_registered.
   typed_publisher() noexcept = default;
   // For ORC itself: participant::register_topic makes handles.
-  typed_publisher(orc::publisher publisher, orc::result registered) noexcept
-      : publisher_(std::move(publisher)), registered_(std::move(registered)) {}
+  explicit typed_publisher(orc::publisher publisher) noexcept : publisher_(std::move(publisher)) {}
 
-  // True when the topic is registered. That is also so when result() is no_broker: a broker that answers later learns
-  // of the topic.
+  // As in orc::publisher.
   explicit operator bool() const noexcept { return static_cast<bool>(publisher_); }
-  // What participant::register_topic returned.
-  [[nodiscard]] const orc::result& result() const noexcept { return registered_; }
-  // Same as result().error().
-  [[nodiscard]] const orc::error& error() const noexcept { return registered_.error(); }
+  // As in orc::publisher.
+  [[nodiscard]] const orc::result& result() const noexcept { return publisher_.result(); }
+  // As in orc::publisher.
+  [[nodiscard]] const orc::error& error() const noexcept { return publisher_.error(); }
 
   // Encodes and sends one sample. `value` is a T, or what else the type's traits accept, such as a finished
   // flatbuffers::FlatBufferBuilder. Otherwise as publisher::send; also
@@ -63,6 +62,10 @@ class [[nodiscard]] typed_publisher {
   // As in orc::publisher.
   [[nodiscard]] std::size_t readers() const noexcept { return publisher_.readers(); }
   // As in orc::publisher.
+  [[nodiscard]] orc::result wait_readers(std::size_t count, std::chrono::nanoseconds timeout) noexcept {
+    return publisher_.wait_readers(count, timeout);
+  }
+  // As in orc::publisher.
   [[nodiscard]] orc::result wait_readers(std::size_t count, int timeout_ms) noexcept {
     return publisher_.wait_readers(count, timeout_ms);
   }
@@ -77,7 +80,6 @@ class [[nodiscard]] typed_publisher {
   }
 
   orc::publisher publisher_;
-  orc::result registered_ = errc::not_registered;
 };
 
 }  // namespace orc

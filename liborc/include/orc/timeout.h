@@ -1,0 +1,19 @@
+// How long a call waits.
+#pragma once
+
+#include <chrono>
+
+namespace orc {
+
+// Without limit: for each timeout, and for each option that is one.
+inline constexpr std::chrono::nanoseconds forever = std::chrono::nanoseconds::max();
+
+namespace detail {
+
+// A timeout in ms, of which -1 is for ever. Below that it is negative, and every call returns bad_argument.
+[[nodiscard]] constexpr std::chrono::nanoseconds timeout_of(int timeout_ms) noexcept {
+  return timeout_ms == -1 ? forever : std::chrono::milliseconds(timeout_ms);
+}
+
+}  // namespace detail
+}  // namespace orc
