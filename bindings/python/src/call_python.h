@@ -11,6 +11,12 @@ namespace orc::python {
 // PyEval_RestoreThread: takes the GIL again.
 void take_gil(PyThreadState* thread);
 
+// Runs `run(data)`, which must not throw, with the GIL, on any thread that does not hold it.
+void with_gil(void (*run)(void*), void* data);
+
+// Calls function(argument), which may run Python code. Null: it raised.
+[[nodiscard]] PyObject* call_object(PyObject* function, PyObject* argument);
+
 // Calls module.name(*arguments), which may run Python code. Null: it raised. Takes over `arguments`, a tuple.
 [[nodiscard]] PyObject* call_python(const char* module, const char* name, PyObject* arguments);
 
