@@ -92,7 +92,7 @@ exceptions: Dict[Tuple[str, str], str] = {
 }
 
 # Search path of quoted includes, after the folder of the file itself. The code that flatc makes belongs to wire.
-include_paths = ("liborc/src", public, json, types, recording, "")
+include_paths = ("liborc/src", public, json, types, recording, "bindings/python/src", "")
 generated = "orc_protocol_generated.h"
 
 include = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)

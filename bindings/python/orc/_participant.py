@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import threading
 import weakref
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Optional, Type, Union, overload
@@ -14,7 +13,7 @@ from orc._errors import BadArgument, Error, NoBroker
 from orc._log import log_to_logging
 from orc._native import Message
 from orc._native_caller import NativeCaller
-from orc._parameters import Parameters, Tuning
+from orc._parameters import Tuning
 from orc._program import program_name
 from orc._type_description import TypeDescription
 from orc._typed import Typed, makes_same, typed
@@ -162,7 +161,6 @@ class Participant(_native.Participant):
         self._codecs: Dict[str, Typed[Any]] = {}  # of the first registration that named a type
         self._lock = threading.Lock()
         self._calls = Calls(self, Platform(_open_watch, _native.check_types), NativeCaller())
-        self._parameters = Parameters(self, self._calls, functools.partial(Directory, broker))
 
     @overload
     def register_topic(
@@ -332,11 +330,9 @@ class Participant(_native.Participant):
 
         Handlers and callbacks that run still get half a second of them. Later calls raise Closed.
         """
-        self._parameters.end()
         self._calls.end()
         super().close()
         self._calls.join()
-        self._parameters.join()
 
     def _remember(self, topic: str, codec: Optional[Typed[Any]]) -> None:
         with self._lock:

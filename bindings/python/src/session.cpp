@@ -57,7 +57,7 @@ class answer {
 }  // namespace
 
 session::session(participant_options options, std::shared_ptr<log_sink> sink)
-    : broker_timeout_ms_(options.broker_timeout_ms), sink_(std::move(sink)) {
+    : broker_endpoints_(options.broker), broker_timeout_ms_(options.broker_timeout_ms), sink_(std::move(sink)) {
   if (interpreter::is_ending()) fail(errc::closed, "the interpreter is ending");
   if (broker_timeout_ms_ == -1 || broker_timeout_ms_ > max_call_ms) options.broker_timeout_ms = max_call_ms;
   options.log = [to = sink_](log_level level, std::string_view text) { to->write(level, text); };
@@ -68,26 +68,50 @@ session::session(participant_options options, std::shared_ptr<log_sink> sink)
 session::~session() {
   interpreter::remove(this);
   close();
+  if (auto left = parameters_.release(); !left.empty()) let_go(std::move(left));
   sink_->clear();
 }
 
 void session::close() noexcept {
   if (!broker_) return;
+  closing_.request_stop();
   subscriptions_.clear();
   auto ended = std::exchange(broker_, nullptr);
-  if (log_sink::in_a_call()) {
+  parameters_.end();
+  if (log_sink::in_a_call() && !declared_parameter::in_a_call()) {
     // Garbage collection ran in a log callback, perhaps on the thread for which the participant would wait.
     interpreter::run_beside([kept = std::move(ended)] {});
   } else {
-    interpreter::closes();
-    without_gil([&]() noexcept { ended.reset(); });
-    interpreter::closed();
+    let_go(std::move(ended));
   }
+  without_gil([directory = std::move(directory_)]() mutable noexcept { directory.reset(); });
+}
+
+template <typename Ending>
+void session::let_go(Ending ending) noexcept {
+  const declared_parameters now = parameters_;
+  interpreter::closes();
+  bool is_idle = !declared_parameter::in_a_call();
+  without_gil([&]() noexcept {
+    is_idle = is_idle && now.are_idle();
+    if (is_idle) ending = Ending();
+  });
+  if (!is_idle) interpreter::leave([kept = std::move(ending)] {});
+  interpreter::closed();
 }
 
 const std::shared_ptr<orc::participant>& session::broker() const {
   if (!broker_) fail(errc::closed);
   return broker_;
+}
+
+std::shared_ptr<orc::directory> session::directory() {
+  (void)broker();
+  if (!directory_) {
+    const directory_options options{.broker = broker_endpoints_, .broker_timeout_ms = max_call_ms};
+    without_gil([&]() noexcept { directory_ = std::make_shared<orc::directory>(options); });
+  }
+  return directory_;
 }
 
 std::shared_ptr<subscription> session::find(std::string_view topic) {

@@ -8,12 +8,15 @@ namespace {
 
 int traverse(PyObject* self, visitproc visit, void* arg) noexcept {
   Py_VISIT(Py_TYPE(self));
-  if (nb::inst_ready(self)) Py_VISIT(nb::inst_ptr<session>(self)->sink().callable());
-  return 0;
+  if (!nb::inst_ready(self)) return 0;
+  Py_VISIT(nb::inst_ptr<session>(self)->sink().callable());
+  return nb::inst_ptr<session>(self)->parameters().traverse(visit, arg);
 }
 
 int clear(PyObject* self) noexcept {
-  if (nb::inst_ready(self)) nb::inst_ptr<session>(self)->sink().clear();
+  if (!nb::inst_ready(self)) return 0;
+  nb::inst_ptr<session>(self)->sink().clear();
+  nb::inst_ptr<session>(self)->parameters().clear();
   return 0;
 }
 
@@ -21,6 +24,8 @@ int clear(PyObject* self) noexcept {
 
 session_ref::session_ref(std::unique_ptr<session> made)
     : object_(nb::cast(made.get(), nb::rv_policy::take_ownership)), session_(made.release()) {}
+
+session_ref::session_ref(nb::handle object) : object_(nb::borrow(object)), session_(nb::cast<session*>(object)) {}
 
 void bind_session(nb::module_& m) {
   PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse)},
