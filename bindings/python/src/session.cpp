@@ -91,7 +91,7 @@ template <typename Ending>
 void session::let_go(Ending ending) noexcept {
   const declared_parameters now = parameters_;
   interpreter::closes();
-  bool is_idle = !declared_parameter::in_a_call();
+  bool is_idle = !declared_parameter::in_a_call() && !log_sink::in_a_call();
   without_gil([&]() noexcept {
     is_idle = is_idle && now.are_idle();
     if (is_idle) ending = Ending();
@@ -109,7 +109,8 @@ std::shared_ptr<orc::directory> session::directory() {
   (void)broker();
   if (!directory_) {
     const directory_options options{.broker = broker_endpoints_, .broker_timeout_ms = max_call_ms};
-    without_gil([&]() noexcept { directory_ = std::make_shared<orc::directory>(options); });
+    auto made = without_gil([&]() noexcept { return std::make_shared<orc::directory>(options); });
+    if (!directory_) directory_ = std::move(made);  // another thread may have been faster
   }
   return directory_;
 }
