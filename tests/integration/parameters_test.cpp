@@ -42,6 +42,12 @@ struct system_of_two {
   return peer;
 }
 
+[[nodiscard]] orc::participant_state owner_of(system_of_two& system, const std::string& name) {
+  orc::topic_state topic;
+  REQUIRE(system.directory.describe(name, topic));
+  return topic.publication->participant;
+}
+
 [[nodiscard]] std::span<const std::byte> bytes(const std::string& text) { return std::as_bytes(std::span(text)); }
 
 }  // namespace
@@ -259,6 +265,32 @@ TEST_CASE("parameters: a set can go on while its caller does other things", "[in
   CHECK(refused.outcome.error().message().find("10") != std::string::npos);
   CHECK(start("other", 1.0).get().outcome.code() == errc::unknown_topic);
   CHECK(start("no name", 1.0).get().outcome.code() == errc::bad_name);
+}
+
+TEST_CASE("parameters: a set and a question are given up", "[integration][threads]") {
+  system_of_two system;
+  std::promise<void> entered;
+  std::promise<void> let_go;
+  const auto released = let_go.get_future().share();
+  auto gain = system.owner.parameter<double>("gain", 1, {.validate = [&](const double& value) -> std::string {
+                                               if (value == 5) entered.set_value();
+                                               if (value == 5) (void)released.wait_for(patience);
+                                               return {};
+                                             }});
+  std::stop_source stop;
+  auto set = std::async(std::launch::async, [&] {
+    parameter_value value = 5.0;
+    return orc::set_parameter(system.other, system.directory, "gain", ample, value, stop.get_token());
+  });
+  CHECK(entered.get_future().wait_for(patience) == std::future_status::ready);
+  stop.request_stop();
+  CHECK(set.get().code() == errc::timed_out);
+  std::vector<orc::parameter_outcome> outcomes;
+  CHECK(orc::get_parameters(system.other, system.directory, {{.name = "gain", .owner = owner_of(system, "gain")}},
+                            ample, outcomes, stop.get_token()));
+  REQUIRE(outcomes.size() == 1);
+  CHECK(outcomes.front().outcome.code() == errc::timed_out);
+  let_go.set_value();
 }
 
 TEST_CASE("parameters: a broker that restarts learns of them again", "[integration][threads]") {

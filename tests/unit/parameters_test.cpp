@@ -211,10 +211,15 @@ TEST_CASE("parameters: a schema of a stranger is read or left out", "[unit]") {
            R"({"x-orc-parameter":{},"properties":{"value":{"type":"string","default":"","maxLength":"x"}}})",
            R"({"x-orc-parameter":{},"properties":{"value":{"type":"array","default":[],"items":3}}})",
            R"({"x-orc-parameter":{"unit":3},"properties":{"value":{"type":"number","default":1}}})",
+           R"({"x-orc-parameter":{},"properties":{"value":{"type":[],"default":{}}}})",
+           R"({"x-orc-parameter":{},"properties":{"value":{"type":"number","default":1,"enum":["a"]}}})",
+           R"({"x-orc-parameter":{},"properties":{"value":{"type":"number","default":1e999}}})",
        }) {
     INFO(bad);
     CHECK_FALSE(reads(bad));
   }
+  CHECK_FALSE(reads(std::string(100'000, '[')));
+  CHECK_FALSE(reads(good.schema + std::string(256 << 10, ' ')));
   CHECK(reads(R"({"x-orc-parameter":{},"properties":{"value":{"type":"string","default":"","maxLength":-1}}})"));
   CHECK_FALSE(
       orc::detail::read_type({"other", "jsonschema", "json", good.schema}, *std::make_unique<parameter_description>()));

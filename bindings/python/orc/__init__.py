@@ -66,7 +66,6 @@ from orc._errors import (
     UnknownType,
 )
 from orc._history import History, PastSample
-from orc._parameters import Parameter, ParameterDescription, ParameterOutcome, list_parameters
 from orc._type_description import TypeDescription
 from orc._typed import Field, Typed, flatbuffer, json, struct
 from orc._types import LinkInfo, PredictionInfo, PublisherInfo
@@ -76,6 +75,7 @@ from orc._waiting import Callback
 if TYPE_CHECKING or importlib.util.find_spec("orc._native") is not None:
     from orc._directory import Directory, Watch
     from orc._native import lock_memory, monotonic_ns
+    from orc._parameters import Parameter, ParameterDescription, ParameterOutcome, list_parameters
     from orc._participant import Message, Participant, Publisher, Subscriber
 
     backend = "native"
@@ -173,3 +173,7 @@ __all__ = [
     "monotonic_ns",
     "struct",
 ]
+
+if backend == "pure":
+    for _name in ("Parameter", "ParameterDescription", "ParameterOutcome", "list_parameters"):
+        __all__.remove(_name)

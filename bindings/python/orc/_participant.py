@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import threading
 import time
 import weakref
@@ -10,14 +9,13 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Optional, Type,
 
 import orc._commands as _commands
 import orc._native as _native
-from orc._calls import Calls
 from orc._calls.callbacks import Callbacks
 from orc._calls.calling import Calling
 from orc._directory import Directory
 from orc._errors import BadArgument, Error, NoBroker
 from orc._log import log_to_logging
 from orc._native import Message
-from orc._parameters import Parameters, Tuning
+from orc._parameters import Tuning
 from orc._program import program_name
 from orc._type_description import TypeDescription
 from orc._typed import Typed, makes_same, typed
@@ -163,7 +161,6 @@ class Participant(_native.Participant):
         self._codecs: Dict[str, Typed[Any]] = {}  # of the first registration that named a type
         self._lock = threading.Lock()
         self._callbacks = Callbacks()
-        self._parameters = Parameters(self, Calls(self), functools.partial(Directory, broker))
 
     @overload
     def register_topic(
@@ -362,10 +359,8 @@ class Participant(_native.Participant):
 
         Handlers and callbacks that run still get half a second of them. Later calls raise Closed.
         """
-        self._parameters.end()
         super().close()
         self._callbacks.close(time.monotonic() + _CALLBACKS_S)
-        self._parameters.join()
 
     def _remember(self, topic: str, codec: Optional[Typed[Any]]) -> None:
         with self._lock:

@@ -20,7 +20,7 @@ void remove_thread(PyThreadState* thread);
 // Calls module.name(*arguments), which may run Python code. Null: it raised. Takes over `arguments`, a tuple.
 [[nodiscard]] PyObject* call_python(const char* module, const char* name, PyObject* arguments);
 
-// Calls function(first, second). Null: it raised.
-[[nodiscard]] PyObject* call_function(PyObject* function, PyObject* first, PyObject* second);
+// Calls function(first) or function(first, second), which may run Python code. Null: it raised.
+[[nodiscard]] PyObject* call_function(PyObject* function, PyObject* first, PyObject* second = nullptr);
 
 }  // namespace orc::python

@@ -16,6 +16,8 @@
 #include "gil.h"
 #include "interpreter.h"
 #include "orc/directory.h"
+#include "orc/parameters/remote_parameters.h"
+#include "parameters/value.h"
 
 namespace orc::python {
 
@@ -276,6 +278,14 @@ void bind_directory(nb::module_& m) {
           },
           nb::arg("name"), nb::arg("schema_encoding"), nb::arg("message_encoding"), nb::arg("hash"),
           nb::arg("schema_size"))
+      .def(
+          "parameters",
+          [](const directory_handle& self, const std::string& pattern) {
+            const auto all = self.ask<std::vector<parameter_description>>(
+                [pattern](directory& from, auto& found) { return list_parameters(from, pattern, found); });
+            return list_of(all, [](const auto& each) { return tuple_of(each); });
+          },
+          nb::arg("pattern"))
       .def("participants",
            [](const directory_handle& self) {
              const auto all = self.ask<std::vector<participant_state>>(

@@ -1,7 +1,5 @@
 #include "errors.h"
 
-#include <nanobind/nanobind.h>
-
 #include "call_python.h"
 
 namespace orc::python {
@@ -38,11 +36,16 @@ namespace {
 
 }  // namespace
 
-void fail(errc code, const std::string& text) {
+nb::object error_of(errc code, const std::string& text) {
   const std::string sentence = text.empty() ? std::string(describe(code)) : text;
-  const nb::object error =
+  nb::object error =
       nb::steal(call_python("orc._errors", "make", Py_BuildValue("(ss)", name_of(code), sentence.c_str())));
   if (!error.is_valid()) throw nb::python_error();
+  return error;
+}
+
+void fail(errc code, const std::string& text) {
+  const nb::object error = error_of(code, text);
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
   throw nb::python_error();
 }

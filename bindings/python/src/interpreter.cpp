@@ -30,12 +30,32 @@ struct registry {
   std::set<session*> sessions;
   int closing = 0;
   std::list<helper> helpers;
+  std::list<helper> left;  // never joined at the end
 };
 
 registry& living() {
   static auto* instance = new registry;
   if (instance->process != getpid()) instance = new registry;
   return *instance;
+}
+
+// Also joins those that have ended.
+void start(std::list<helper>& among, std::function<void()> work) {
+  for (auto each = among.begin(); each != among.end();) {
+    if (*each->done) {
+      each->thread.join();
+      each = among.erase(each);
+    } else {
+      ++each;
+    }
+  }
+  auto done = std::make_shared<std::atomic<bool>>(false);
+  among.push_back({std::thread([work = std::move(work), done]() mutable {
+                     work();
+                     work = nullptr;
+                     *done = true;
+                   }),
+                   done});
 }
 
 void end() {
@@ -63,23 +83,7 @@ void closed() noexcept { --living().closing; }
 void add(session* living_one) { living().sessions.insert(living_one); }
 void remove(session* living_one) noexcept { living().sessions.erase(living_one); }
 
-void run_beside(std::function<void()> work) {
-  auto& helpers = living().helpers;
-  for (auto each = helpers.begin(); each != helpers.end();) {
-    if (*each->done) {
-      each->thread.join();
-      each = helpers.erase(each);
-    } else {
-      ++each;
-    }
-  }
-  auto done = std::make_shared<std::atomic<bool>>(false);
-  helpers.push_back({std::thread([work = std::move(work), done]() mutable {
-                       work();
-                       work = nullptr;
-                       *done = true;
-                     }),
-                     done});
-}
+void run_beside(std::function<void()> work) { start(living().helpers, std::move(work)); }
+void leave(std::function<void()> work) { start(living().left, std::move(work)); }
 
 }  // namespace orc::python::interpreter

@@ -28,6 +28,9 @@ void closed() noexcept;
 // GIL. Throws std::system_error when no thread can be started.
 void run_beside(std::function<void()> work);
 
+// The same, for work that waits for functions of the program: the end of the interpreter does not wait for it.
+void leave(std::function<void()> work);
+
 }  // namespace interpreter
 
 }  // namespace orc::python

@@ -10,6 +10,7 @@
 #include "interpreter.h"
 #include "message.h"
 #include "orc.h"
+#include "parameters/parameter.h"
 #include "participant.h"
 #include "publisher.h"
 #include "session_ref.h"
@@ -33,7 +34,7 @@ void refuse_free_threading() {
 void make_generic(nb::module_& m) {
   const nb::object alias = nb::module_::import_("types").attr("GenericAlias");
   const nb::object class_method = nb::module_::import_("builtins").attr("classmethod");
-  for (const char* const name : {"Message", "Publisher", "Subscriber"})
+  for (const char* const name : {"Message", "Parameter", "Publisher", "Subscriber"})
     m.attr(name).attr("__class_getitem__") = class_method(alias);
 }
 
@@ -71,6 +72,8 @@ NB_MODULE(_native, m) {
   orc::python::bind_served_call(m);
   orc::python::bind_offered_service(m);
   orc::python::bind_participant(m);
+  orc::python::bind_parameter(m);
+  orc::python::bind_remote_parameters(m);
   orc::python::bind_directory(m);
   orc::python::bind_type_check(m);
   make_generic(m);

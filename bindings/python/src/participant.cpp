@@ -213,6 +213,9 @@ void bind_participant(nb::module_& m) {
           "Returns the full name of a topic, service or parameter; also of a pattern. Does not check it.\n\n"
           "In the namespace \"robot7\" the full name of \"pose\" is \"robot7/pose\". A slash at the beginning leaves "
           "the namespace out: that of \"/estop\" is \"estop\". orc.Directory has full names only. Raises Closed.")
+      .def_prop_ro(
+          "_session", [](const participant& self) { return nb::borrow(self.owner.object()); },
+          "What other parts of the extension take for the participant.")
       .def(
           "_start_call",
           [](participant& self, std::string_view service, const detail::hashed_type& request,

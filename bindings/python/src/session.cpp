@@ -59,7 +59,7 @@ class answer {
 }  // namespace
 
 session::session(participant_options options, std::shared_ptr<log_sink> sink)
-    : broker_timeout_(options.broker_timeout), sink_(std::move(sink)) {
+    : broker_endpoints_(options.broker), broker_timeout_(options.broker_timeout), sink_(std::move(sink)) {
   if (interpreter::is_ending()) fail(errc::closed, "the interpreter is ending");
   options.broker_timeout = std::min(broker_timeout_, max_call);
   options.log = [to = sink_](log_level level, std::string_view text) { to->write(level, text); };
@@ -70,24 +70,26 @@ session::session(participant_options options, std::shared_ptr<log_sink> sink)
 session::~session() {
   interpreter::remove(this);
   close();
+  if (auto left = parameters_.release(); !left.empty()) let_go(std::move(left));
   sink_->clear();
 }
 
 void session::close() noexcept {
   if (!broker_) return;
+  closing_.request_stop();
   subscriptions_.clear();
   const auto services = std::exchange(services_, {});
   for (const auto& each : services) each->leave();
   auto ended = std::exchange(broker_, nullptr);
-  if (log_sink::in_a_call()) {
+  parameters_.end();
+  if (log_sink::in_a_call() && !declared_parameter::in_a_call()) {
     // Garbage collection ran in a log callback, perhaps on the thread for which the participant would wait.
     interpreter::run_beside([kept = std::move(ended)] {});
   } else {
-    interpreter::closes();
-    without_gil([&]() noexcept { ended.reset(); });
-    interpreter::closed();
+    let_go(std::move(ended));
   }
   for (const auto& each : services) each->end();
+  without_gil([directory = std::move(directory_)]() mutable noexcept { directory.reset(); });
 }
 
 void session::add(std::shared_ptr<offered_service> service) {
@@ -100,9 +102,32 @@ void session::remove(const offered_service& service) noexcept {
   std::erase_if(services_, [&](const auto& each) { return each.get() == &service; });
 }
 
+template <typename Ending>
+void session::let_go(Ending ending) noexcept {
+  const declared_parameters now = parameters_;
+  interpreter::closes();
+  bool is_idle = !declared_parameter::in_a_call() && !log_sink::in_a_call();
+  without_gil([&]() noexcept {
+    is_idle = is_idle && now.are_idle();
+    if (is_idle) ending = Ending();
+  });
+  if (!is_idle) interpreter::leave([kept = std::move(ending)] {});
+  interpreter::closed();
+}
+
 const std::shared_ptr<orc::participant>& session::broker() const {
   if (!broker_) fail(errc::closed);
   return broker_;
+}
+
+std::shared_ptr<orc::directory> session::directory() {
+  (void)broker();
+  if (!directory_) {
+    const directory_options options{.broker = broker_endpoints_, .broker_timeout = max_call};
+    auto made = without_gil([&]() noexcept { return std::make_shared<orc::directory>(options); });
+    if (!directory_) directory_ = std::move(made);  // another thread may have been faster
+  }
+  return directory_;
 }
 
 std::shared_ptr<subscription> session::find(std::string_view topic) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,6 +15,8 @@
 #include "gil.h"
 #include "log_sink.h"
 #include "orc.h"
+#include "orc/directory.h"
+#include "parameters/declared.h"
 #include "subscription.h"
 
 namespace orc::python {
@@ -28,7 +31,8 @@ class session {
   session(const session&) = delete;
   session& operator=(const session&) = delete;
 
-  // Ends the participant, within about a second. A second call does nothing.
+  // Ends the participant, within two seconds: at once, unless functions of its parameters run. A second call does
+  // nothing.
   void close() noexcept;
 
   [[nodiscard]] log_sink& sink() const noexcept { return *sink_; }
@@ -64,15 +68,30 @@ class session {
   using set_up = std::function<result(orc::participant&)>;
   [[nodiscard]] result call(const set_up& wanted) const;
 
+  // What the program declared. They go on to be read when the session is closed.
+  [[nodiscard]] declared_parameters& parameters() noexcept { return parameters_; }
+  // A directory of the same broker. Raises Closed.
+  [[nodiscard]] std::shared_ptr<orc::directory> directory();
+  // Stop is requested by close().
+  [[nodiscard]] std::stop_token closing() const noexcept { return closing_.get_token(); }
+
  private:
   // A thread that holds the GIL must not drop this if it may be the last owner. Raises Closed.
   [[nodiscard]] const std::shared_ptr<orc::participant>& broker() const;
 
+  // Destroys something that may wait for functions of parameters.
+  template <typename Ending>
+  void let_go(Ending ending) noexcept;
+
+  std::string broker_endpoints_;
   std::chrono::nanoseconds broker_timeout_;
   std::shared_ptr<log_sink> sink_;
   std::shared_ptr<orc::participant> broker_;
   std::map<std::string, std::shared_ptr<subscription>, std::less<>> subscriptions_;
   std::vector<std::shared_ptr<offered_service>> services_;
+  declared_parameters parameters_;
+  std::shared_ptr<orc::directory> directory_;
+  std::stop_source closing_;
 };
 
 }  // namespace orc::python

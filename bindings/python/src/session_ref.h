@@ -14,6 +14,8 @@ class session;
 class session_ref {
  public:
   explicit session_ref(std::unique_ptr<session> made);
+  // Of its Python object. Throws TypeError.
+  explicit session_ref(nanobind::handle object);
 
   [[nodiscard]] session* operator->() const noexcept { return session_; }
   [[nodiscard]] session& operator*() const noexcept { return *session_; }

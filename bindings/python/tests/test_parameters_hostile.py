@@ -10,10 +10,9 @@ from typing import Any, List
 import pytest
 
 from calls_fixtures import AMPLE_S, Sides
-from orc._parameters.description import ParameterDescription
-from orc._parameters.messages import REPLY, REQUEST, SERVICE_PREFIX
-from orc._parameters.schema import type_of
 from support import wait_until
+
+SERVICE_PREFIX = ".parameters/"
 
 
 @pytest.fixture
@@ -94,11 +93,32 @@ def owner(topic: Any) -> Any:
     return topic.publication.participant.name if topic.publication else None
 
 
+def json_type(sides: Sides, name: str, properties: bytes, required: bytes, more: bytes = b"") -> Any:
+    schema = b'{"additionalProperties":false,"properties":%s,"required":[%s],"title":"%s","type":"object"%s}' % (
+        properties,
+        required,
+        name.encode(),
+        more,
+    )
+    return sides.orc.TypeDescription(name, "jsonschema", "json", schema)
+
+
+def number_type(sides: Sides) -> Any:
+    """Of the topic of a parameter that is a number."""
+    value = b'{"value":{"default":1.0,"type":"number"}}'
+    return json_type(sides, "orc.Parameter", value, b'"value"', b',"x-orc-parameter":{}')
+
+
 def lie(sides: Sides, reply: bytes) -> Any:
     """A program whose parameter `lying` answers with these bytes."""
     liar = sides.participant("liar")
-    liar.serve(SERVICE_PREFIX + "0123456789abcdef", lambda request: reply, request=REQUEST, reply=REPLY)
-    liar.register_topic("lying", type=type_of(ParameterDescription("lying", None, 1.0)))
+    liar.serve(
+        SERVICE_PREFIX + "0123456789abcdef",
+        lambda request: reply,
+        request=json_type(sides, "orc.ParameterRequest", b'{"name":{"type":"string"},"value":{}}', b'"name"'),
+        reply=json_type(sides, "orc.ParameterReply", b'{"value":{}}', b'"value"'),
+    )
+    liar.register_topic("lying", type=number_type(sides))
     return liar
 
 
@@ -118,7 +138,7 @@ def test_a_reply_that_is_too_large_is_refused(sides: Sides) -> None:
 
 
 def test_a_topic_of_a_parameter_without_a_service_is_no_parameter(sides: Sides) -> None:
-    sides.server.register_topic("alone", type=type_of(ParameterDescription("alone", None, 1.0)))
+    sides.server.register_topic("alone", type=number_type(sides))
     with pytest.raises(sides.orc.UnknownTopic, match="no program has the parameter alone"):
         sides.client.get_parameter("alone", AMPLE_S)
 

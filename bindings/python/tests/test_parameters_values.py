@@ -1,49 +1,22 @@
-"""Values, checks and TOML of parameters, without a broker: the texts are those of C++."""
+"""Values, checks and TOML of parameters: what Python makes of those of C++."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Dict
 
 import pytest
 
-import orc._parameters.toml as toml
+import orc
+from calls_fixtures import Sides
 from orc._errors import BadArgument
-from orc._parameters.description import ParameterDescription, check_description
-from orc._parameters.messages import read_reply, read_request, request_of
-from orc._parameters.schema import TYPE_NAME, read_type, type_of
-from orc._parameters.values import canonical, converted, parse, to_json
-from orc._type_description import TypeDescription
+from orc._parameters import toml
+from orc._parameters.values import canonical, converted
 
 
-def described(initial: Any, **more: Any) -> ParameterDescription:
+def described(initial: Any, **more: Any) -> Any:
     has_length = isinstance(initial, (str, list))
-    return ParameterDescription("p", None, initial, **{"max_length": 4096 if has_length else 0, **more})
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (True, "true"),
-        (-3, "-3"),
-        (2.0, "2.0"),
-        (-0.0, "-0.0"),
-        (0.0001, "0.0001"),
-        (0.00001, "1e-05"),
-        (123456789012345.0, "123456789012345.0"),
-        (1e15, "1e+15"),
-        (-1234567890123456.0, "-1.234567890123456e+15"),
-        (1e16, "1e+16"),
-        (1e300, "1e+300"),
-        ([1.0, 2.5], "[1.0,2.5]"),
-        ([], "[]"),
-        ('a"\n\x01é', '"a\\"\\n\\u0001é"'),
-        ("\ud800", '"\ufffd"'),
-        (math.inf, "null"),
-    ],
-)
-def test_values_are_written_as_cpp_does(value: Any, text: str) -> None:
-    assert to_json(value) == text
+    return orc.ParameterDescription("p", None, initial, **{"max_length": 4096 if has_length else 0, **more})
 
 
 def test_a_value_has_exactly_one_of_five_classes() -> None:
@@ -91,7 +64,7 @@ def test_whole_numbers_and_floats_stand_for_each_other_where_nothing_is_lost() -
         (described(1.0), "é" * 40, 'p is a number, not "' + "é" * 29 + "..."),
     ],
 )
-def test_a_refusal_says_what_is_allowed(parameter: ParameterDescription, value: Any, text: str) -> None:
+def test_a_refusal_says_what_is_allowed(parameter: Any, value: Any, text: str) -> None:
     with pytest.raises(BadArgument) as refused:
         parameter.check(value)
     assert str(refused.value) == text
@@ -99,112 +72,29 @@ def test_a_refusal_says_what_is_allowed(parameter: ParameterDescription, value: 
 
 
 @pytest.mark.parametrize(
-    ("parameter", "text"),
+    ("initial", "options", "text"),
     [
-        (described(True, min=0), "only numbers have min and max"),
-        (described("a", max="b"), "only numbers have min and max"),
-        (described(1.0, min=math.inf), "min and max are finite numbers"),
-        (described(1, min=0.5), "min and max are whole numbers"),
-        (described(1.0, min=2.0, max=1.0), "min is 2.0, above max, which is 1.0"),
-        (described("a", max_length=0), "max_length is 1 to 4096, not 0"),
-        (described("a", max_length=4097), "max_length is 1 to 4096, not 4097"),
-        (described(1, choices=[1] * 257), "at most 256 choices are allowed"),
-        (described(1, choices=[1.5]), "a choice is not allowed: p is a whole number, not 1.5"),
-        (described(1, description="x" * 1025), "the description has at most 1024 bytes"),
-        (described(1, unit="é" * 17), "the unit has at most 32 bytes"),
-        (described(1, unit="\ud800"), "no UTF-8"),
+        (True, {"min": 0}, "only numbers have min and max"),
+        ("a", {"max": "b"}, "only numbers have min and max"),
+        (1.0, {"min": math.inf}, "min and max are finite numbers"),
+        (1.0, {"min": "b"}, "min and max are finite numbers"),
+        (1, {"min": 0.5}, "min and max are whole numbers"),
+        (1.0, {"min": 2.0, "max": 1.0}, "min is 2.0, above max, which is 1.0"),
+        ("a", {"max_length": 0}, "max_length is 1 to 4096, not 0"),
+        ("a", {"max_length": -1}, "max_length is 1 to 4096, not"),
+        ("a", {"max_length": 4097}, "max_length is 1 to 4096, not 4097"),
+        (1, {"choices": [1] * 257}, "at most 256 choices are allowed"),
+        (1, {"choices": [1.5]}, "a choice is not allowed: p is a whole number, not 1.5"),
+        (1, {"description": "x" * 1025}, "the description has at most 1024 bytes"),
+        (1, {"unit": "é" * 17}, "the unit has at most 32 bytes"),
+        (1, {"unit": "\ud800"}, "no UTF-8"),
+        ("\ud800", {}, "p is a text of at most 4096 characters, not"),
+        ("a", {"choices": ["a"] + [f"{n:04}" * 1024 for n in range(100)]}, "fewer choices"),
     ],
 )
-def test_options_are_checked(parameter: ParameterDescription, text: str) -> None:
+def test_options_are_checked(some_sides: Sides, initial: Any, options: Dict[str, Any], text: str) -> None:
     with pytest.raises(BadArgument, match=text):
-        check_description(parameter)
-
-
-@pytest.mark.parametrize(
-    "parameter",
-    [
-        described(True),
-        described(3, min=0, max=5, read_only=True),
-        described(2.5, choices=[2.5, 3.0], description="of the loop", unit="N"),
-        described("é", max_length=7, choices=["é", "b"]),
-        described([1.0, 2.0], min=0.0, max=5.0, min_length=2, max_length=2),
-    ],
-)
-def test_a_description_survives_its_schema(parameter: ParameterDescription) -> None:
-    owner: Any = None
-    assert read_type("p", owner, type_of(parameter)) == parameter
-
-
-def test_the_schema_has_the_bytes_of_cpp() -> None:
-    made = type_of(described(1.0, min=0.0, max=10.0, unit="N", description="of the inner loop"))
-    assert made == TypeDescription(
-        TYPE_NAME,
-        "jsonschema",
-        "json",
-        b'{"additionalProperties":false,"properties":{"value":{"default":1.0,"description":"of the inner loop",'
-        b'"maximum":10.0,"minimum":0.0,"type":"number"}},"required":["value"],"title":"orc.Parameter",'
-        b'"type":"object","x-orc-parameter":{"unit":"N"}}',
-    )
-
-
-def test_a_description_that_is_too_large_is_refused() -> None:
-    with pytest.raises(BadArgument, match="fewer choices"):
-        type_of(described("a", choices=["x" * 4096] * 100))
-
-
-@pytest.mark.parametrize(
-    "schema",
-    [
-        b"",
-        b"[]",
-        b"null",
-        b"[" * 100_000,
-        b'{"properties":{"value":{"type":"number","default":1.0}}}',
-        b'{"properties":{"value":{"type":"number","default":"a"}},"x-orc-parameter":{}}',
-        b'{"properties":{"value":{"type":"object","default":{}}},"x-orc-parameter":{}}',
-        b'{"properties":{"value":{"type":[],"default":{}}},"x-orc-parameter":{}}',
-        b'{"properties":{"value":{"type":"array","default":[],"items":3}},"x-orc-parameter":{}}',
-        b'{"properties":{"value":{"type":"number","default":1.0,"enum":3}},"x-orc-parameter":{}}',
-        b'{"properties":{"value":{"type":"number","default":1.0,"enum":["a"]}},"x-orc-parameter":{}}',
-        b'{"properties":{"value":{"type":"number","default":1.0,"minimum":[]}},"x-orc-parameter":{}}',
-        b'{"properties":{"value":{"type":"string","default":"","maxLength":true}},"x-orc-parameter":{}}',
-        b'{"properties":{"value":{"type":"number","default":1e999}},"x-orc-parameter":{}}',
-        b'{"properties":{"value":{"type":"number","default":1.0}},"x-orc-parameter":{"unit":3}}',
-        b'{"properties":{"value":{"type":"number","default":1.0}},"x-orc-parameter":3}',
-        b'{"x-orc-parameter":{}}' + b" " * (256 << 10),
-    ],
-)
-def test_a_schema_that_describes_no_parameter_is_left_out(schema: bytes) -> None:
-    owner: Any = None
-    assert read_type("p", owner, TypeDescription(TYPE_NAME, "jsonschema", "json", schema)) is None
-
-
-@pytest.mark.parametrize(
-    "text",
-    [b"", b"{", b"\xff", b"NaN", b"-Infinity", b"1e999", b"9" * 400, b'"\\ud800"', b"[" * 100_000, b"\xef\xbb\xbf1"],
-)
-def test_text_that_is_no_json_is_refused(text: bytes) -> None:
-    with pytest.raises(ValueError):
-        parse(text)
-
-
-def test_whole_numbers_beyond_64_bits_are_floats() -> None:
-    assert parse(b"[9223372036854775807,9223372036854775808,-9223372036854775809]") == [2**63 - 1, 2.0**63, -(2.0**63)]
-    assert type(parse(b"9223372036854775808")) is float
-    assert type(parse(b"9" * 200)) is float
-
-
-def test_requests_and_replies_are_read() -> None:
-    assert read_request(request_of("p", 2.5)) == ("p", True, 2.5)
-    assert read_request(request_of("p", None)) == ("p", False, None)
-    assert read_request(b'{"name":"p","value":null}') == ("p", True, None)
-    assert read_request(b'{"name":"p","value":[1,"a"]}') == ("p", True, None)
-    assert read_request(b'{"name":"p","value":[' + b"1," * 4096 + b"1]}") == ("p", True, None)
-    for wrong in (b"", b"3", b"{}", b'{"name":3}', b'{"value":3}', b'{"name":"p","more":1}', b'{"name":"\\udc00"}'):
-        assert read_request(wrong) is None
-    assert read_reply(b'{"value":[1,2]}') == [1.0, 2.0]
-    for wrong in (b"", b"3", b"{}", b'{"value":null}', b'{"value":{}}'):
-        assert read_reply(wrong) is None
+        some_sides.server.parameter("p", initial, **options)
 
 
 def test_toml_is_written_as_cpp_does() -> None:

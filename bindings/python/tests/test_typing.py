@@ -228,12 +228,14 @@ WRONG = {
 # from Python 3.12 on. Of what is generic, the stubs say Generic. Its functions are no Python functions.
 NANOBIND = (
     *("check_types", "failed_call", "lock_memory", "monotonic_ns"),
+    *("describe_parameter", "check_parameter", "parameter_json"),
+    *("get_parameter", "get_parameters", "set_parameter", "set_parameters"),
     *("Call", "CallEnds", "CallType", "OfferedService", "ServedCall"),
-    *("Participant", "Directory", "Loan", "Message", "Publisher", "Session", "Subscriber", "Watch"),
+    *("Participant", "Directory", "Loan", "Message", "Parameter", "Publisher", "Session", "Subscriber", "Watch"),
     *(f"{name}.__init__" for name in ("Call", "Loan", "Message", "Publisher", "Session", "Watch")),
     *(f"{name}.__init__" for name in ("OfferedService", "ServedCall")),
     "Message.__buffer__",
-    *(f"{name}.__class_getitem__" for name in ("Message", "Publisher", "Subscriber")),
+    *(f"{name}.__class_getitem__" for name in ("Message", "Parameter", "Publisher", "Subscriber")),
 )
 
 

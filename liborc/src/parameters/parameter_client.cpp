@@ -17,6 +17,7 @@ using steady = std::chrono::steady_clock;
 constexpr std::size_t owners_at_once = 64;  // below max_called_services
 constexpr std::size_t asked_at_once = 64;   // of one owner, whose queue others use too
 constexpr int longest_wait_ms = 1000;
+constexpr int between_stops_ms = 50;
 constexpr int without_descriptor_ms = 10;
 constexpr std::chrono::nanoseconds longest = std::chrono::hours(24);
 
@@ -79,7 +80,7 @@ call_future<parameter_reply> parameter_client::start(const parameter_question& q
 }
 
 std::vector<parameter_outcome> parameter_client::ask(std::span<const parameter_question> questions,
-                                                     std::chrono::nanoseconds timeout) {
+                                                     std::chrono::nanoseconds timeout, const std::stop_token& stop) {
   std::vector<parameter_outcome> outcomes;
   std::map<std::string_view, conversation> all;
   for (std::size_t n = 0; n < questions.size(); ++n) {
@@ -93,14 +94,20 @@ std::vector<parameter_outcome> parameter_client::ask(std::span<const parameter_q
                         static_cast<std::int64_t>(std::max<std::size_t>(rounds, 1));
 
   std::list<conversation> open;
-  while (!waiting.empty() || !open.empty()) {
+  while ((!waiting.empty() || !open.empty()) && !stop.stop_requested()) {
     while (open.size() < owners_at_once && !waiting.empty()) {
       open.splice(open.end(), waiting, waiting.begin());
       open.back().end = steady::now() + each_has;
     }
     for (conversation& each : open) go_on(each, questions, outcomes);
     std::erase_if(open, [](const conversation& each) { return each.calls.empty(); });
-    if (open.size() == owners_at_once || waiting.empty()) wait_for_any(open);
+    if (open.size() == owners_at_once || waiting.empty()) wait_for_any(open, stop.stop_possible());
+  }
+  for (auto* const left : {&open, &waiting}) {
+    for (const conversation& each : *left) {
+      for (std::size_t n = each.asked - each.calls.size(); n < each.questions.size(); ++n)
+        outcomes[each.questions[n]].outcome = errc::timed_out;
+    }
   }
   return outcomes;
 }
@@ -135,11 +142,12 @@ void parameter_client::go_on(conversation& with, std::span<const parameter_quest
 }
 
 // Every call ends at its deadline, so it waits no longer.
-void parameter_client::wait_for_any(std::list<conversation>& open) {
+void parameter_client::wait_for_any(std::list<conversation>& open, bool may_stop) {
   std::vector<pollfd> ends;
   for (conversation& each : open) ends.push_back({.fd = each.calls.front().fd(), .events = POLLIN, .revents = 0});
   const bool none = std::ranges::any_of(ends, [](const pollfd& each) { return each.fd < 0; });
-  if (!ends.empty()) (void)::poll(ends.data(), ends.size(), none ? without_descriptor_ms : longest_wait_ms);
+  const int longest_ms = may_stop ? between_stops_ms : longest_wait_ms;
+  if (!ends.empty()) (void)::poll(ends.data(), ends.size(), none ? without_descriptor_ms : longest_ms);
 }
 
 }  // namespace orc::detail

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,9 +38,9 @@ class parameter_client {
   // Learns which service answers for the parameters of each program.
   [[nodiscard]] result look_up(orc::directory& in);
   // One outcome per question, in their order. Waits at most `timeout` in all. A bounded number of owners are asked at a
-  // time; one that does not answer takes only its own share of the time.
+  // time; one that does not answer takes only its own share of the time. After `stop` the rest is timed_out.
   [[nodiscard]] std::vector<parameter_outcome> ask(std::span<const parameter_question> questions,
-                                                   std::chrono::nanoseconds timeout);
+                                                   std::chrono::nanoseconds timeout, const std::stop_token& stop);
   // Asks one question without waiting: calls `ended` once, from a thread of ORC or from this one.
   void ask(const parameter_question& question, std::chrono::nanoseconds timeout,
            std::function<void(parameter_outcome)> ended);
@@ -54,7 +55,7 @@ class parameter_client {
   };
   void go_on(conversation& with, std::span<const parameter_question> questions,
              std::vector<parameter_outcome>& outcomes);
-  static void wait_for_any(std::list<conversation>& open);
+  static void wait_for_any(std::list<conversation>& open, bool may_stop);
   [[nodiscard]] call_future<parameter_reply> start(const parameter_question& question,
                                                    std::chrono::nanoseconds timeout);
 

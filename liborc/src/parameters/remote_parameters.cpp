@@ -63,11 +63,12 @@ class schema_patience {
 }
 
 [[nodiscard]] result exchange(participant& by, directory& in, std::string_view name, std::chrono::nanoseconds timeout,
-                              std::optional<parameter_value> wanted, parameter_value& value) {
+                              std::optional<parameter_value> wanted, parameter_value& value,
+                              const std::stop_token& stop) {
   detail::parameter_client client(by);
   detail::parameter_question question{.value = std::move(wanted)};
   if (result known = prepare(client, in, name, question); !known) return known;
-  auto outcomes = client.ask({&question, 1}, timeout);
+  auto outcomes = client.ask({&question, 1}, timeout, stop);
   if (outcomes.front().outcome) value = std::move(outcomes.front().value);
   return outcomes.front().outcome;
 }
@@ -102,23 +103,24 @@ result describe_parameter(directory& in, std::string_view name, parameter_descri
 }
 
 result get_parameter(participant& by, directory& in, std::string_view name, std::chrono::nanoseconds timeout,
-                     parameter_value& value) {
-  return exchange(by, in, name, timeout, std::nullopt, value);
+                     parameter_value& value, const std::stop_token& stop) {
+  return exchange(by, in, name, timeout, std::nullopt, value, stop);
 }
 
 result get_parameters(participant& by, directory& in, const std::vector<parameter_description>& parameters,
-                      std::chrono::nanoseconds timeout, std::vector<parameter_outcome>& outcomes) {
+                      std::chrono::nanoseconds timeout, std::vector<parameter_outcome>& outcomes,
+                      const std::stop_token& stop) {
   detail::parameter_client client(by);
   if (result known = client.look_up(in); !known) return known;
   std::vector<detail::parameter_question> questions;
   for (const parameter_description& each : parameters) questions.push_back({each.name, each.owner.id, std::nullopt});
-  outcomes = client.ask(questions, timeout);
+  outcomes = client.ask(questions, timeout, stop);
   return {};
 }
 
 result set_parameter(participant& by, directory& in, std::string_view name, std::chrono::nanoseconds timeout,
-                     parameter_value& value) {
-  return exchange(by, in, name, timeout, value, value);
+                     parameter_value& value, const std::stop_token& stop) {
+  return exchange(by, in, name, timeout, value, value, stop);
 }
 
 void start_set_parameter(participant& by, directory& in, std::string_view name, std::chrono::nanoseconds timeout,

@@ -7,7 +7,8 @@
 namespace orc {
 
 result set_parameters(participant& by, directory& in, const std::map<std::string, parameter_value>& values,
-                      std::chrono::nanoseconds timeout, std::vector<parameter_outcome>& outcomes) {
+                      std::chrono::nanoseconds timeout, std::vector<parameter_outcome>& outcomes,
+                      const std::stop_token& stop) {
   std::vector<topic_state> topics;
   if (result listed = in.topics("**", topics); !listed) return listed;
   detail::parameter_client client(by);
@@ -25,7 +26,7 @@ result set_parameters(participant& by, directory& in, const std::map<std::string
     else
       questions.push_back({name, owner->second, value});
   }
-  for (auto& each : client.ask(questions, timeout)) all[each.name] = std::move(each);
+  for (auto& each : client.ask(questions, timeout, stop)) all[each.name] = std::move(each);
   outcomes.clear();
   for (auto& [name, each] : all) outcomes.push_back(std::move(each));
   return {};

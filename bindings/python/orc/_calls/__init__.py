@@ -6,7 +6,6 @@ the why.
 
 from __future__ import annotations
 
-from .component import Calls  # for _parameters
 from .context import CallClient, CallContext
 from .description import ServiceDescription, find_services
 from .errors import CallErrc, CallError
@@ -19,7 +18,6 @@ __all__ = [
     "CallErrc",
     "CallError",
     "CallFuture",
-    "Calls",
     "Service",
     "ServiceDescription",
     "ServiceFigures",

@@ -2,55 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Generic, Optional
+from typing import Any, Callable, Optional
 
-from .._errors import NoBroker
+import orc._native as _native
+
 from .._typed.variables import T
-from .core import ParameterCore
 from .description import ParameterDescription
-from .values import canonical, to_json
+from .functions import calling, checking
+from .values import canonical, converted
 
 
-class Parameter(Generic[T]):
+class Parameter(_native.Parameter[T]):
     """A value of this program that other programs see and set. `Participant.parameter` makes it.
 
     It lasts until close(), or until its participant ends; it keeps the participant. `with participant.parameter(…):`
     closes it at the end of the block. Any thread may read and set `value`.
     """
 
-    def __init__(self, participant: Any, core: ParameterCore, error: Optional[NoBroker]) -> None:
-        self._participant = participant
-        self._core = core
-        self._error = error
-        self._seen = core.version
+    def __init__(
+        self,
+        participant: Any,
+        description: ParameterDescription,
+        validate: Optional[Callable[[Any], Any]],
+        shape: Optional[Callable[[Any], Any]],
+    ) -> None:
+        self._description = description
+        super().__init__(participant._session, description, checking(validate), shape)
 
     @property
     def name(self) -> str:
         """Of the parameter, and of its topic."""
-        return self._core.description.name
+        return self._description.name
 
     @property
     def description(self) -> ParameterDescription:
         """What other programs see of it."""
-        return self._core.description
-
-    @property
-    def error(self) -> Optional[NoBroker]:
-        """Why it was not registered at once; a broker that answers later learns of it. None: it was."""
-        return self._error
-
-    @property
-    def value(self) -> T:
-        """The value in force, also after close() and after fork(). Reading it takes no lock and never waits.
-
-        A list is a copy; an array is read-only, and the same until the value changes. Setting it is set().
-        """
-        found: T = self._core.get()
-        return found
-
-    @value.setter
-    def value(self, value: T) -> None:
-        self.set(value)
+        return self._description
 
     def set(self, value: T) -> None:
         """Sets the value, with the checks that a set from another program has to pass.
@@ -63,7 +50,7 @@ class Parameter(Generic[T]):
         Raises Closed and NoMemory when the value is in force, but was not published: the participant ended, or out of
         memory.
         """
-        self._core.set(canonical(value))
+        self._set(converted(canonical(value), self._description.initial))
 
     def on_change(self, callback: Optional[Callable[[T], object]]) -> None:
         """Calls `callback` with the value after each change, on a thread of ORC.
@@ -75,24 +62,7 @@ class Parameter(Generic[T]):
         """
         if callback is not None and not callable(callback):
             raise TypeError(f"a callback is called with the value; this is {type(callback).__name__}")
-        self._core.on_change(callback)
-
-    def changed(self) -> bool:
-        """Returns whether the value changed since the parameter was made or this returned True. Takes no lock.
-
-        For one thread at a time: a loop looks here, and copies a list only when it has changed.
-        """
-        version = self._core.version
-        has_changed, self._seen = version != self._seen, version
-        return has_changed
-
-    def close(self) -> None:
-        """Withdraws the parameter: its topic ends. Waits for a callback that runs, and for a set that is being checked.
-
-        A callback may make this call, a check must not.
-        """
-        if not self._core.is_forked:
-            self._core.withdraw()
+        self._on_change(calling(self.name, callback))
 
     def __enter__(self) -> Parameter[T]:
         return self
@@ -101,4 +71,4 @@ class Parameter(Generic[T]):
         self.close()
 
     def __repr__(self) -> str:
-        return f"<orc.Parameter {self.name!r}, {to_json(self._core.value())}>"
+        return f"<orc.Parameter {self.name!r}, {_native.parameter_json(canonical(self.value))}>"

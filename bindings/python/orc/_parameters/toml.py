@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 import re
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
+import orc._native as _native
+
 from .._errors import BadArgument
-from .values import Value, to_json, value_of
+from .._toml_reader import toml_reader
+from .values import Value, value_of
 
 _MAX_TEXT = 1 << 20
 _MAX_NAME = 255
@@ -47,18 +49,6 @@ def from_toml(text: str) -> Dict[str, Optional[Value]]:
     values: Dict[str, Optional[Value]] = {}
     _read(table, "", values)
     return values
-
-
-def toml_reader() -> Any:
-    """Returns tomllib, which is part of Python from 3.11 on, or tomli, which is the same. Raises ImportError."""
-    try:
-        return importlib.import_module("tomllib")
-    except ModuleNotFoundError:
-        pass
-    try:
-        return importlib.import_module("tomli")
-    except ModuleNotFoundError:
-        raise ImportError("reading TOML needs Python 3.11, or tomli: pip install orc-middleware[toml]") from None
 
 
 def _read(table: Dict[str, Any], prefix: str, values: Dict[str, Optional[Value]]) -> None:
@@ -131,4 +121,4 @@ def _key_of(part: str) -> str:
 
 def _text_of(value: Value) -> str:
     """JSON is TOML, but for a character that JSON leaves as it is."""
-    return to_json(value).replace("\x7f", "\\u007F")
+    return _native.parameter_json(value).replace("\x7f", "\\u007F")

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Iterable, List, Optional, Tuple, cast
+from typing import Any, Callable, Iterable, List, Optional, Tuple
 
-from .._calls.platform import seconds
+import orc._native as _native
+
+from .._errors import BadArgument
 from .._typed.variables import V
-from .component import Parameters
-from .core import ParameterCore
 from .description import ParameterDescription
+from .functions import read_only_array
 from .parameter import Parameter
-from .remote import ParameterClient, ParameterOutcome
+from .remote import ParameterOutcome
+from .toml import from_toml, to_toml
 from .values import MAX_LENGTH, Value, canonical, converted
 
 _LONGEST_S = 24 * 3600.0
@@ -18,8 +20,6 @@ _LONGEST_S = 24 * 3600.0
 
 class Tuning:
     """Mix-in of a participant. A class over the extension's types takes the functions instead."""
-
-    _parameters: Parameters
 
     def parameter(
         self: Any,
@@ -58,22 +58,41 @@ class Tuning:
         """
         if not isinstance(name, str):
             raise TypeError(f"the name of a parameter is a str, not {type(name).__name__}")
-        core = _core_of(
-            self.resolve(name), initial, min, max, choices, max_length, unit, description, read_only, validate
+        if isinstance(max_length, bool) or not isinstance(max_length, int):
+            raise TypeError(f"max_length is an int, not {type(max_length).__name__}")
+        if isinstance(choices, str):
+            raise TypeError("choices are a list of values, not one str")
+        if validate is not None and not callable(validate):
+            raise TypeError(f"validate is called with a value; this is {type(validate).__name__}")
+        full, first = self.resolve(name), canonical(initial)
+        is_array = isinstance(first, list) and not isinstance(initial, (list, tuple))
+        length = len(first) if is_array and isinstance(first, list) else max_length
+        made = ParameterDescription(
+            full,
+            None,
+            first,
+            _limit(full, min, first),
+            _limit(full, max, first),
+            length if is_array else 0,
+            length if isinstance(first, (str, list)) else 0,
+            [converted(canonical(each), first) for each in choices],
+            description,
+            unit,
+            bool(read_only),
         )
-        parameters: Parameters = self._parameters
-        return Parameter(self, core, parameters.add(core))
+        return Parameter(self, made, validate, read_only_array if is_array else None)
 
     def get_parameter(self: Any, name: str, timeout: float = 5.0) -> Value:
         """Returns the value that another program's parameter has, or this one's. Asks the program.
 
-        timeout: how long to wait for its answer, in seconds. Also waits for the broker, as Directory.describe does.
+        timeout: how long to wait for its answer, in seconds. Also waits for the broker, as register_topic does.
 
         Programs that follow a value request the topic `name` instead. Raises UnknownTopic (no program has this
         parameter, or its program has just ended), TimedOut (the program did not answer), Refused (it has no place for
         another client, or too many requests wait), Closed, Forked, and what Directory.describe raises.
         """
-        return _client_of(self).exchange(self.resolve(name), None, _timeout(timeout))
+        found: Value = _native.get_parameter(self._session, self.resolve(name), _seconds(timeout))
+        return found
 
     def set_parameter(self: Any, name: str, value: Any, timeout: float = 5.0) -> Value:
         """Sets a parameter, and returns the value that is in force then.
@@ -82,14 +101,16 @@ class Tuning:
         get_parameter. Also raises BadArgument (the program refused the value: the text says why and what is allowed)
         and TypeError. Refused: also when the parameter is read-only. TimedOut: the value may come into force later.
         """
-        return _client_of(self).exchange(self.resolve(name), canonical(value), _timeout(timeout))
+        found: Value = _native.set_parameter(self._session, self.resolve(name), canonical(value), _seconds(timeout))
+        return found
 
     def get_parameters(self: Any, pattern: str = "**", timeout: float = 5.0) -> List[ParameterOutcome]:
         """Returns the values of all parameters whose names match, in the order of their names.
 
         timeout: for all together. Raises as Directory.topics does.
         """
-        return _client_of(self).get(self.resolve(pattern), _timeout(timeout))
+        found = _native.get_parameters(self._session, self.resolve(pattern), False, _seconds(timeout))
+        return [ParameterOutcome(*each) for each in found]
 
     def save_parameters(self: Any, pattern: str = "**", timeout: float = 5.0) -> Tuple[str, List[ParameterOutcome]]:
         """Returns the values of all parameters whose names match as TOML, the text that `orc param save` writes.
@@ -97,7 +118,10 @@ class Tuning:
         Leaves out parameters that are read-only. Also returns one outcome per parameter; those that failed are not in
         the text. timeout: for all together. Raises as Directory.topics does.
         """
-        return _client_of(self).save(self.resolve(pattern), _timeout(timeout))
+        found = _native.get_parameters(self._session, self.resolve(pattern), True, _seconds(timeout))
+        return to_toml({name: value for name, value, _ in found if value is not None}), [
+            ParameterOutcome(*each) for each in found
+        ]
 
     def load_parameters(self: Any, toml: str, timeout: float = 5.0) -> List[ParameterOutcome]:
         """Sets parameters from TOML, in the order of their names, and returns what became of each. It has full names.
@@ -106,73 +130,30 @@ class Tuning:
         is no TOML, names a parameter twice, or is above 1 MiB; no parameter was set), ImportError (before Python 3.11,
         without tomli), and as Directory.topics does.
         """
-        return _client_of(self).load(toml, _timeout(timeout))
+        wanted = from_toml(toml)
+        values = {name: value for name, value in wanted.items() if value is not None}
+        found = _native.set_parameters(self._session, values, _seconds(timeout))
+        text = "a parameter is true or false, a number, a text or a list of numbers"
+        none = [ParameterOutcome(each, None, BadArgument(f"{each}: {text}")) for each in wanted if each not in values]
+        return sorted([*(ParameterOutcome(*each) for each in found), *none], key=lambda each: each.name)
 
 
-def _client_of(participant: Any) -> ParameterClient:
-    parameters: Parameters = participant._parameters
-    return ParameterClient(participant, parameters.calls, parameters.directory())
+def _seconds(timeout: float) -> float:
+    """Raises TypeError, BadArgument."""
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)):
+        raise TypeError(f"timeout is a number of seconds, not {type(timeout).__name__}")
+    if not 0 <= timeout <= _LONGEST_S:
+        raise BadArgument(f"timeout is 0 to {_LONGEST_S} seconds, not {timeout}")
+    return float(timeout)
 
 
-def _timeout(given: float) -> float:
-    return seconds("timeout", given, 0, _LONGEST_S)
-
-
-def _core_of(
-    name: str,
-    initial: Any,
-    min: Any,
-    max: Any,
-    choices: Iterable[Any],
-    max_length: int,
-    unit: str,
-    description: str,
-    read_only: bool,
-    validate: Optional[Callable[[Any], Optional[str]]],
-) -> ParameterCore:
-    """Raises TypeError."""
-    if isinstance(max_length, bool) or not isinstance(max_length, int):
-        raise TypeError(f"max_length is an int, not {type(max_length).__name__}")
-    if not isinstance(unit, str) or not isinstance(description, str):
-        raise TypeError("unit and description are str")
-    if isinstance(choices, str):
-        raise TypeError("choices are a list of values, not one str")
-    if validate is not None and not callable(validate):
-        raise TypeError(f"validate is called with a value; this is {type(validate).__name__}")
-    first = canonical(initial)
-    is_array = isinstance(first, list) and hasattr(initial, "dtype")
-    number: Value = 0.0 if isinstance(first, list) else first
-
-    def limit(given: Any) -> Optional[Value]:
-        return None if given is None else converted(canonical(given), number)
-
-    length = len(cast(List[float], first)) if is_array else max_length
-    return ParameterCore(
-        ParameterDescription(
-            name,
-            None,
-            first,
-            limit(min),
-            limit(max),
-            length if is_array else 0,
-            length if isinstance(first, (str, list)) else 0,
-            [converted(canonical(each), first) for each in choices],
-            description,
-            unit,
-            bool(read_only),
-        ),
-        validate,
-        _read_only_array if is_array else _as_it_is,
-    )
-
-
-def _as_it_is(value: Value) -> Any:
-    return value
-
-
-def _read_only_array(value: Value) -> Any:
-    import numpy
-
-    array = numpy.array(value, dtype=numpy.float64)
-    array.flags.writeable = False
-    return array
+def _limit(name: str, given: Optional[float], initial: Value) -> Optional[Value]:
+    """Raises TypeError, BadArgument."""
+    if given is None:
+        return None
+    number = 0.0 if isinstance(initial, list) else initial
+    limit = converted(canonical(given), number)
+    if type(number) in (int, float) and type(limit) is not type(number):
+        kind = "whole" if type(number) is int else "finite"
+        raise BadArgument(f"parameter {name}: min and max are {kind} numbers")
+    return limit

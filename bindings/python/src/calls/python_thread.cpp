@@ -28,6 +28,8 @@ thread_local own_state own;
 
 void enter() {
   if (own.thread != nullptr) return take_gil(own.thread);
+  // A thread of Python, in a call that gave the GIL
+  if (PyThreadState* const known = PyGILState_GetThisThreadState()) return take_gil(known);
   own.thread = add_thread();
   own.process = getpid();
 }

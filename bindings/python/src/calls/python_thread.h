@@ -1,4 +1,4 @@
-// Python code on a thread of ORC.
+// Python code on a thread of ORC, or in a call of Python that gave the GIL.
 #pragma once
 
 #include <type_traits>

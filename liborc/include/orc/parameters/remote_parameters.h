@@ -1,10 +1,12 @@
 // Parameters of other programs. Names and patterns are full ones, as in orc/directory.h: participant::resolve() makes
-// them.
+// them. Functions with a `timeout` return within 50 ms when `stop` is requested, with what timed_out means; a question
+// to the broker still has its time.
 #pragma once
 
 #include <chrono>
 #include <functional>
 #include <map>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,7 +39,8 @@ class participant;
 // - refused: it has no place for another client, or too many requests wait.
 // - closed, forked, no_memory, no_broker, and other failures of directory::describe.
 [[nodiscard]] ORC_API result get_parameter(orc::participant& by, directory& in, std::string_view name,
-                                           std::chrono::nanoseconds timeout, parameter_value& value);
+                                           std::chrono::nanoseconds timeout, parameter_value& value,
+                                           const std::stop_token& stop = {});
 
 // What became of one parameter.
 struct parameter_outcome {
@@ -50,7 +53,8 @@ struct parameter_outcome {
 // directory::topics does.
 [[nodiscard]] ORC_API result get_parameters(orc::participant& by, directory& in,
                                             const std::vector<parameter_description>& parameters,
-                                            std::chrono::nanoseconds timeout, std::vector<parameter_outcome>& outcomes);
+                                            std::chrono::nanoseconds timeout, std::vector<parameter_outcome>& outcomes,
+                                            const std::stop_token& stop = {});
 
 // Sets a parameter, and returns in `value` what is in force then: a float has fewer digits than a double. A whole
 // number is taken for a number, and a number like 3.0 for a whole one. Waits and fails as get_parameter does, and
@@ -59,7 +63,8 @@ struct parameter_outcome {
 // - refused: also when the parameter is read-only.
 // - timed_out: the value may come into force later.
 [[nodiscard]] ORC_API result set_parameter(orc::participant& by, directory& in, std::string_view name,
-                                           std::chrono::nanoseconds timeout, parameter_value& value);
+                                           std::chrono::nanoseconds timeout, parameter_value& value,
+                                           const std::stop_token& stop = {});
 
 // Sets a parameter as set_parameter does, without waiting for its program: waits for the broker only. Calls `ended`
 // once, with what set_parameter would return, from a thread of ORC or from this one. It must not throw, and must not
@@ -72,6 +77,7 @@ ORC_API void start_set_parameter(orc::participant& by, directory& in, std::strin
 // that fails does not keep the others from being set. Waits at most `timeout` in all. Fails as directory::topics does.
 [[nodiscard]] ORC_API result set_parameters(orc::participant& by, directory& in,
                                             const std::map<std::string, parameter_value>& values,
-                                            std::chrono::nanoseconds timeout, std::vector<parameter_outcome>& outcomes);
+                                            std::chrono::nanoseconds timeout, std::vector<parameter_outcome>& outcomes,
+                                            const std::stop_token& stop = {});
 
 }  // namespace orc

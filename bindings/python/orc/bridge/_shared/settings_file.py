@@ -6,7 +6,7 @@ import contextlib
 from dataclasses import fields
 from typing import Any, Collection, Dict, Iterator, List, Mapping
 
-from orc._parameters.toml import toml_reader
+from orc._toml_reader import toml_reader
 
 _MAX_FILE_BYTES = 1 << 20
 

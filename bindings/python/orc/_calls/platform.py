@@ -1,5 +1,0 @@
-"""For _parameters."""
-
-from .values import seconds
-
-__all__ = ["seconds"]
