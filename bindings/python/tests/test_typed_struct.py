@@ -308,7 +308,6 @@ def test_a_name_of_a_type_statement_is_what_it_stands_for() -> None:
     """numpy 2.5 makes NDArray so."""
     names: dict[str, Any] = {"Annotated": Annotated, "NDArray": NDArray, "np": np}
     exec("type Seven = Annotated[NDArray[np.float64], 7]\ntype Several[T] = list[T]", names)
-    made = dataclasses.make_dataclass(
-        "Made", [("q", names["Seven"]), ("ids", Annotated[names["Several"][np.int32], 3])]
-    )
+    several = names["Several"][np.int32]
+    made = dataclasses.make_dataclass("Made", [("q", names["Seven"]), ("ids", Annotated[several, 3])])
     assert typed(made).dtype == np.dtype([("q", "f8", 7), ("ids", "i4", 3)], align=True)
