@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/child_process.h"
-#include "base/fd_limit.h"
+#include "base/files/fd_limit.h"
+#include "base/process/child_process.h"
 #include "benchmarks/support/channel.h"
 #include "benchmarks/support/command_line.h"
 #include "benchmarks/support/private_broker.h"

@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "base/child_process.h"
-#include "base/fd_limit.h"
+#include "base/files/fd_limit.h"
+#include "base/process/child_process.h"
 #include "benchmarks/broker_load_clients.h"
 #include "benchmarks/broker_load_federation.h"
 #include "benchmarks/support/command_line.h"

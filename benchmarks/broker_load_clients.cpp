@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/process_identity.h"
+#include "base/process/process_identity.h"
 #include "orc/type_description.h"
 #include "tools/support/clock.h"
 #include "tools/support/interrupt.h"

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/child_process.h"
+#include "base/process/child_process.h"
 #include "benchmarks/broker_load_clients.h"
 #include "benchmarks/support/own_network.h"
 #include "benchmarks/support/process_usage.h"

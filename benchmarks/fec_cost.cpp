@@ -13,7 +13,7 @@
 #include "tools/support/json.h"
 #include "tools/support/summary.h"
 #include "tools/support/text.h"
-#include "transport/multicast/fec_assembly.h"
+#include "transport/multicast/fec/fec_assembly.h"
 
 namespace orc::bench {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/child_process.h"
+#include "base/process/child_process.h"
 #include "tools/support/interrupt.h"
 
 namespace orc::bench {

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/child_process.h"
+#include "base/process/child_process.h"
 #include "benchmarks/freshness.h"
 #include "benchmarks/support/channel.h"
 #include "benchmarks/support/private_broker.h"

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "base/child_process.h"
+#include "base/process/child_process.h"
 #include "benchmarks/freshness.h"
 #include "benchmarks/support/channel.h"
 #include "benchmarks/support/own_network.h"

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "base/fine_timers.h"
+#include "base/threads/fine_timers.h"
 #include "benchmarks/lcm_echo.h"
 #include "tools/support/interrupt.h"
 #include "tools/support/json.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/child_process.h"
+#include "base/process/child_process.h"
 #include "benchmarks/support/channel.h"
 #include "benchmarks/support/command_line.h"
 #include "tools/support/summary.h"

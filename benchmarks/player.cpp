@@ -24,8 +24,8 @@
 #include <system_error>
 #include <utility>
 
-#include "base/child_process.h"
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
+#include "base/process/child_process.h"
 #include "benchmarks/support/command_line.h"
 #include "orc/recording/writer.h"
 #include "tools/support/clock.h"

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "base/child_process.h"
-#include "base/fine_timers.h"
+#include "base/process/child_process.h"
+#include "base/threads/fine_timers.h"
 #include "benchmarks/support/channel.h"
 #include "benchmarks/support/command_line.h"
 #include "benchmarks/support/private_broker.h"

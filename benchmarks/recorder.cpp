@@ -20,8 +20,8 @@
 #include <string>
 #include <vector>
 
-#include "base/child_process.h"
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
+#include "base/process/child_process.h"
 #include "benchmarks/recorder_load.h"
 #include "benchmarks/support/channel.h"
 #include "benchmarks/support/command_line.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "tools/support/clock.h"
 #include "tools/support/interrupt.h"
 #include "tools/support/orc_end.h"

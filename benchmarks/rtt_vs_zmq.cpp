@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/child_process.h"
+#include "base/process/child_process.h"
 #include "benchmarks/support/channel.h"
 #include "benchmarks/support/command_line.h"
 #include "benchmarks/support/private_broker.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/child_process.h"
+#include "base/process/child_process.h"
 #include "benchmarks/support/channel.h"
 #include "benchmarks/support/command_line.h"
 #include "benchmarks/support/floor_end.h"

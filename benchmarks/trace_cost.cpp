@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "base/child_process.h"
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
+#include "base/process/child_process.h"
 #include "benchmarks/support/command_line.h"
 #include "benchmarks/support/private_broker.h"
 #include "orc.h"

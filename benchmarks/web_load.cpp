@@ -24,9 +24,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/child_process.h"
-#include "base/fd_limit.h"
-#include "base/unique_fd.h"
+#include "base/files/fd_limit.h"
+#include "base/files/unique_fd.h"
+#include "base/process/child_process.h"
 #include "benchmarks/support/channel.h"
 #include "benchmarks/support/command_line.h"
 #include "benchmarks/support/private_broker.h"

@@ -1,4 +1,4 @@
-#include "address_broker.h"
+#include "broker/address_broker.h"
 
 #include <unistd.h>
 
@@ -12,11 +12,11 @@
 #include <thread>
 #include <utility>
 
-#include "base/signals_blocked.h"
-#include "beacon_socket.h"
-#include "broker_service.h"
-#include "broker_socket.h"
-#include "peer_links.h"
+#include "base/threads/signals_blocked.h"
+#include "broker/connections/broker_socket.h"
+#include "broker/federation/beacon_socket.h"
+#include "broker/federation/peer_links.h"
+#include "broker/service/broker_service.h"
 
 namespace orc {
 namespace {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/expected.h"
-#include "broker_log.h"
-#include "endpoint_rules.h"
-#include "topic_map.h"
+#include "broker/broker_log.h"
+#include "broker/map/endpoint_rules.h"
+#include "broker/map/topic_map.h"
 
 namespace orc {
 

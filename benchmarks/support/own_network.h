@@ -12,7 +12,7 @@
 #include <fstream>
 #include <string>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 
 namespace orc::bench {
 

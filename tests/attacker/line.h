@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 
 namespace orc::test {
 

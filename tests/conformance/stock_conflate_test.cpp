@@ -10,7 +10,7 @@
 #include <memory>
 #include <thread>
 
-#include "base/temporary_directory.h"
+#include "base/files/temporary_directory.h"
 #include "support/budget.h"
 #include "support/catch.h"
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "base/temporary_directory.h"
+#include "base/files/temporary_directory.h"
 #include "orc.h"
 #include "support/broker_process.h"
 #include "support/catch.h"

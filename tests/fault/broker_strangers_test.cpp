@@ -10,7 +10,7 @@
 #include <set>
 #include <thread>
 
-#include "base/temporary_directory.h"
+#include "base/files/temporary_directory.h"
 #include "orc/type_description.h"
 #include "support/broker_process.h"
 #include "support/broker_view.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <thread>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "orc.h"
 #include "support/broker_process.h"
 #include "support/broker_view.h"

@@ -7,7 +7,7 @@
 #include <set>
 #include <thread>
 
-#include "base/fd_limit.h"
+#include "base/files/fd_limit.h"
 #include "support/broker_process.h"
 #include "support/catch.h"
 #include "support/control_stranger.h"

@@ -16,9 +16,9 @@
 #include "support/test_group.h"
 #include "support/udp_stranger.h"
 #include "support/wait_until.h"
-#include "transport/multicast/big_endian.h"
-#include "transport/multicast/lcm_datagram.h"
-#include "transport/multicast/orc_datagram.h"
+#include "transport/multicast/datagram/big_endian.h"
+#include "transport/multicast/datagram/lcm_datagram.h"
+#include "transport/multicast/datagram/orc_datagram.h"
 
 using namespace orc::test;
 using namespace orc::detail;

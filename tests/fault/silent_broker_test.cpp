@@ -5,7 +5,7 @@
 #include <string>
 #include <variant>
 
-#include "base/temporary_directory.h"
+#include "base/files/temporary_directory.h"
 #include "orc.h"
 #include "support/catch.h"
 #include "support/raw_socket.h"

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "orc.h"
 #include "support/broker_process.h"
 #include "support/catch.h"

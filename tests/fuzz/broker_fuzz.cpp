@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "broker/broker_service.h"
+#include "broker/service/broker_service.h"
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "broker/broker_service.h"
+#include "broker/service/broker_service.h"
 #include "wire/beacon.h"
 
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "liborc/ext/recording/src/input_file.h"
+#include "liborc/ext/recording/src/files/input_file.h"
 #include "liborc/ext/recording/src/open_file.h"
 #include "orc/recording/reader.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/printable.h"
+#include "base/text/printable.h"
 #include "orc/schema.h"
 
 namespace {

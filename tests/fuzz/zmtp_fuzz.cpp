@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "broker/control_connection.h"
+#include "broker/connections/control_connection.h"
 #include "transport/stream/stream_connection.h"
 
 namespace {

@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/temporary_directory.h"
+#include "base/files/temporary_directory.h"
 #include "support/catch.h"
 #include "support/child_process.h"
 #include "support/wait_until.h"

@@ -2,7 +2,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/components.h"
+#include "core/participant/components.h"
 #include "orc/participant.h"
 #include "support/broker_process.h"
 #include "support/catch.h"

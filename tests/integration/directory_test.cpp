@@ -8,7 +8,7 @@
 #include <set>
 #include <thread>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "orc.h"
 #include "support/broker_process.h"
 #include "support/catch.h"

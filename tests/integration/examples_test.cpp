@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/temporary_directory.h"
+#include "base/files/temporary_directory.h"
 #include "liborc/examples/image.h"
 #include "liborc/examples/joint.h"
 #include "orc.h"

@@ -5,14 +5,14 @@
 
 #include <string>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "orc.h"
 #include "support/broker_process.h"
 #include "support/catch.h"
 #include "support/payload.h"
 #include "support/test_group.h"
 #include "support/wait_until.h"
-#include "transport/multicast/orc_datagram.h"
+#include "transport/multicast/datagram/orc_datagram.h"
 
 using namespace orc::test;
 namespace multicast = orc::detail::multicast;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/temporary_directory.h"
+#include "base/files/temporary_directory.h"
 #include "support/orc_tool.h"
 #include "support/pseudo_terminal.h"
 #include "support/recording_file.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/temporary_directory.h"
+#include "base/files/temporary_directory.h"
 #include "orc/directory.h"
 #include "support/orc_tool.h"
 #include "support/payload.h"

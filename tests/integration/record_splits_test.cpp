@@ -9,7 +9,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "support/pseudo_terminal.h"
 #include "support/recorded.h"
 #include "support/recorder_process.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/temporary_directory.h"
+#include "base/files/temporary_directory.h"
 #include "interop/peers.h"
 #include "orc/schema.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/temporary_directory.h"
+#include "base/files/temporary_directory.h"
 #include "interop/crc32.h"
 #include "interop/lcm_log.h"
 #include "interop/peers.h"

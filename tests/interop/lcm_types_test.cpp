@@ -3,7 +3,7 @@
 #include <iterator>
 #include <string>
 
-#include "base/temporary_directory.h"
+#include "base/files/temporary_directory.h"
 #include "interop/crc32.h"
 #include "interop/peers.h"
 #include "orc.h"

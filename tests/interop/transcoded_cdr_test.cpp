@@ -1,7 +1,7 @@
 // Samples of struct and LCM that we wrote as ROS 2's CDR, read by PyPI's rosbags.
 #include <nlohmann/json.hpp>
 
-#include "base/temporary_directory.h"
+#include "base/files/temporary_directory.h"
 #include "interop/peers.h"
 #include "support/child_process.h"
 #include "support/files.h"

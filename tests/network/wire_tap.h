@@ -16,7 +16,7 @@
 #include <string>
 #include <thread>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "network/lab.h"
 
 namespace orc::test {

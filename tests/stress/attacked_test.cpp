@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/temporary_directory.h"
+#include "base/files/temporary_directory.h"
 #include "orc.h"
 #include "support/broker_process.h"
 #include "support/catch.h"

@@ -8,7 +8,7 @@
 #include <random>
 #include <thread>
 
-#include "base/temporary_directory.h"
+#include "base/files/temporary_directory.h"
 #include "support/call_peer.h"
 #include "support/call_peers.h"
 #include "support/catch.h"

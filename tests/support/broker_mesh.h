@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "broker/broker_service.h"
+#include "broker/service/broker_service.h"
 #include "wire/control.h"
 
 namespace orc::test {

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/child_process.h"
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
+#include "base/process/child_process.h"
 #include "support/budget.h"
 
 namespace orc::test {

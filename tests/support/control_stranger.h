@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "support/raw_socket.h"
 #include "support/wait_until.h"
 #include "wire/zmtp.h"

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/doorbell.h"
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
+#include "base/threads/doorbell.h"
 #include "transport/transport.h"
 
 namespace orc::test {

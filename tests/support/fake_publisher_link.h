@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "transport/transport.h"
 
 namespace orc::test {

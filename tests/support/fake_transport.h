@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/publication.h"
+#include "core/publication/publication.h"
 #include "support/fake_link.h"
 #include "support/fake_publisher_link.h"
 

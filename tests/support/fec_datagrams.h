@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "support/payload.h"
-#include "transport/multicast/fec_code.h"
-#include "transport/multicast/fec_packet.h"
+#include "transport/multicast/fec/fec_code.h"
+#include "transport/multicast/fec/fec_packet.h"
 
 namespace orc::test {
 

@@ -10,7 +10,7 @@
 #include <new>
 #include <utility>
 
-#include "base/child_process.h"
+#include "base/process/child_process.h"
 
 namespace orc::test {
 

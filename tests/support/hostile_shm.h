@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "support/broker_view.h"
 #include "support/wait_until.h"
 #include "transport/shm/shared_memory.h"

@@ -13,7 +13,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "support/broker_process.h"
 #include "support/raw_client.h"
 #include "support/value_of.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/printable.h"
+#include "base/text/printable.h"
 #include "orc/types/decoder.h"
 #include "orc/types/visitor.h"
 

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <thread>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "support/child_process.h"
 
 namespace orc::test {

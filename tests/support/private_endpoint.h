@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "base/temporary_directory.h"
+#include "base/files/temporary_directory.h"
 
 namespace orc::test {
 

@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "support/budget.h"
 #include "support/catch.h"
 #include "support/wait_until.h"

@@ -13,7 +13,7 @@
 #include <vector>
 #include <zmq.hpp>
 
-#include "base/process_identity.h"
+#include "base/process/process_identity.h"
 #include "wire/control.h"
 
 namespace orc::test {

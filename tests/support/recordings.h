@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "base/temporary_directory.h"
-#include "liborc/ext/recording/src/input_file.h"
+#include "base/files/temporary_directory.h"
+#include "liborc/ext/recording/src/files/input_file.h"
 #include "liborc/ext/recording/src/open_file.h"
 #include "orc/recording/reader.h"
 #include "orc/recording/writer.h"

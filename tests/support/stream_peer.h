@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "support/budget.h"
 #include "wire/link_message.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/temporary_directory.h"
+#include "base/files/temporary_directory.h"
 #include "support/catch.h"
 #include "support/child_process.h"
 #include "support/wait_until.h"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "broker/topic_map.h"
+#include "broker/map/topic_map.h"
 #include "orc/type_description.h"
 #include "support/catch.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "orc/type_description.h"
-#include "schema/json_reader.h"
+#include "schema/structure/json_reader.h"
 
 namespace orc::test {
 

@@ -11,10 +11,10 @@
 #include <string>
 #include <utility>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "support/value_of.h"
-#include "transport/multicast/multicast_socket.h"
-#include "transport/multicast/orc_datagram.h"
+#include "transport/multicast/datagram/orc_datagram.h"
+#include "transport/multicast/socket/multicast_socket.h"
 #include "wire/multicast_url.h"
 
 namespace orc::test {

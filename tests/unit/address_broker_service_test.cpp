@@ -1,5 +1,5 @@
 // What the broker does when connections or the machine fail it: driven without sockets, with times made up.
-#include "broker/broker_service.h"
+#include "broker/service/broker_service.h"
 
 #include <algorithm>
 #include <map>

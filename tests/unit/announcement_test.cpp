@@ -1,5 +1,5 @@
 // When a declaration is sent, and what threads that wait for its outcome get.
-#include "core/announcement.h"
+#include "core/broker/announcement.h"
 
 #include "support/catch.h"
 #include "support/waiting_thread.h"

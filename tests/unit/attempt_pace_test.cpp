@@ -1,5 +1,5 @@
 // How often a peer can cause attempts to connect.
-#include "core/attempt_pace.h"
+#include "core/links/attempt_pace.h"
 
 #include "support/catch.h"
 

@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <functional>
 
-#include "broker/broker_service.h"
-#include "broker/watchers.h"
+#include "broker/service/broker_service.h"
+#include "broker/service/watchers.h"
 #include "support/catch.h"
 
 using namespace orc;

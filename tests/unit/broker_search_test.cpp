@@ -1,5 +1,5 @@
 // Which candidate of a broker is tried when, and what is said of each.
-#include "core/broker_search.h"
+#include "core/broker/broker_search.h"
 
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "support/catch.h"
 #include "support/fake_broker.h"
 #include "support/wait_until.h"

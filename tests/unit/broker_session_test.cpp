@@ -1,12 +1,12 @@
 // The session with a broker, over a connection that is real, at a time that is made up.
-#include "core/broker_session.h"
+#include "core/broker/broker_session.h"
 
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "base/run_dir.h"
+#include "base/files/run_dir.h"
 #include "support/catch.h"
 #include "support/fake_broker.h"
 #include "support/fake_transport.h"

@@ -1,5 +1,5 @@
 // The order of changes, and the limit of those that are gone.
-#include "broker/change_log.h"
+#include "broker/map/change_log.h"
 
 #include <vector>
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "support/catch.h"
-#include "transport/multicast/big_endian.h"
+#include "transport/multicast/datagram/big_endian.h"
 
 namespace {
 

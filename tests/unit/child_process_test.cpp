@@ -1,9 +1,9 @@
-#include "base/child_process.h"
+#include "base/process/child_process.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "support/budget.h"
 #include "support/catch.h"
 

@@ -1,5 +1,5 @@
 // The broker's end of a connection, over a socket pair: pieces of any size, and every bound.
-#include "broker/control_connection.h"
+#include "broker/connections/control_connection.h"
 
 #include <sys/socket.h>
 

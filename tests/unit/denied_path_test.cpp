@@ -1,5 +1,5 @@
 // What a program says of a path that its user may not use.
-#include "base/denied_path.h"
+#include "base/files/denied_path.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -7,7 +7,7 @@
 
 #include <filesystem>
 
-#include "base/temporary_directory.h"
+#include "base/files/temporary_directory.h"
 #include "support/as_nobody.h"
 #include "support/catch.h"
 

@@ -1,4 +1,4 @@
-#include "core/departure.h"
+#include "core/links/departure.h"
 
 #include "support/catch.h"
 

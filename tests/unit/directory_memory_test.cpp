@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/directory_watcher.h"
+#include "core/directory/directory_watcher.h"
 #include "support/catch.h"
 
 using namespace orc;

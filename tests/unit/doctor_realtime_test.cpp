@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "base/temporary_directory.h"
+#include "base/files/temporary_directory.h"
 #include "support/catch.h"
 #include "tools/orc/doctor/doctor.h"
 

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <thread>
 
-#include "base/doorbell.h"
+#include "base/threads/doorbell.h"
 #include "support/catch.h"
 
 namespace {

@@ -1,5 +1,5 @@
 // Who empties a link: the user while he comes by, the housekeeping when he stays away.
-#include "core/drain_policy.h"
+#include "core/subscription/drain_policy.h"
 #include "support/catch.h"
 
 namespace {

@@ -1,11 +1,11 @@
 // What a subscription says of each endpoint of its publication.
-#include "core/endpoint_state.h"
+#include "core/links/endpoint_state.h"
 
 #include <cerrno>
 #include <chrono>
 #include <string>
 
-#include "base/printable.h"
+#include "base/text/printable.h"
 #include "support/catch.h"
 
 using namespace orc::detail;

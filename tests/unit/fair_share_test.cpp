@@ -1,11 +1,11 @@
 // Who gets a place and a turn at the broker when there are more connections than places or time.
-#include "broker/fair_share.h"
+#include "broker/connections/fair_share.h"
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
-#include "broker/client_table.h"
+#include "broker/map/client_table.h"
 #include "support/catch.h"
 
 using orc::fair_share;

@@ -10,7 +10,7 @@
 #include "support/alloc_counter.h"
 #include "support/catch.h"
 #include "support/fec_datagrams.h"
-#include "transport/multicast/fec_assembly.h"
+#include "transport/multicast/fec/fec_assembly.h"
 
 using namespace orc::test;
 using namespace orc::detail::multicast;

@@ -3,7 +3,7 @@
 
 #include "support/catch.h"
 #include "support/fec_datagrams.h"
-#include "transport/multicast/fec_code.h"
+#include "transport/multicast/fec/fec_code.h"
 
 using namespace orc::test;
 using namespace orc::detail::multicast;

@@ -5,7 +5,7 @@
 
 #include "support/catch.h"
 #include "support/fec_datagrams.h"
-#include "transport/multicast/fec_packet.h"
+#include "transport/multicast/fec/fec_packet.h"
 
 using namespace orc::test;
 using namespace orc::detail::multicast;

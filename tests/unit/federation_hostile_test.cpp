@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "broker/broker_service.h"
-#include "broker/federation.h"
+#include "broker/federation/federation.h"
+#include "broker/service/broker_service.h"
 #include "orc/type_description.h"
 #include "support/catch.h"
 #include "support/topic_map_fixture.h"

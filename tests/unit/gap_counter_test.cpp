@@ -1,7 +1,7 @@
 // contract.md, "What does missed() count?"
 #include <tuple>
 
-#include "core/gap_counter.h"
+#include "core/subscription/gap_counter.h"
 
 #include "support/catch.h"
 

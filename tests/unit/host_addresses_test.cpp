@@ -1,6 +1,6 @@
-#include "base/host_addresses.h"
+#include "base/network/host_addresses.h"
 
-#include "base/name_lookup.h"
+#include "base/network/name_lookup.h"
 #include "support/catch.h"
 #include "support/wait_until.h"
 

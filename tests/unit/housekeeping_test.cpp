@@ -1,5 +1,5 @@
 // What the background thread does for the topics of a participant.
-#include "core/housekeeping.h"
+#include "core/housekeeping/housekeeping.h"
 
 #include <fcntl.h>
 #include <sys/eventfd.h>
@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "base/run_dir.h"
+#include "base/files/run_dir.h"
 #include "support/catch.h"
 #include "support/fake_broker.h"
 #include "support/fake_transport.h"

@@ -1,5 +1,5 @@
 // What a subscription keeps of the samples that arrive, and what it counts.
-#include "core/inbox.h"
+#include "core/subscription/inbox.h"
 
 #include <vector>
 

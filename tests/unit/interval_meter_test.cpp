@@ -1,5 +1,5 @@
 // When a publication sent its newest sample, and how regularly, whatever the realtime clock does meanwhile.
-#include "core/interval_meter.h"
+#include "core/publication/interval_meter.h"
 
 #include "support/catch.h"
 

@@ -1,4 +1,4 @@
-#include "base/ip_address.h"
+#include "base/network/ip_address.h"
 
 #include <string>
 

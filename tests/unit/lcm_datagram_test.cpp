@@ -1,4 +1,4 @@
-#include "transport/multicast/lcm_datagram.h"
+#include "transport/multicast/datagram/lcm_datagram.h"
 
 #include <cstring>
 #include <string>

@@ -1,5 +1,5 @@
 // How a subscription stays linked to the publication that the broker reports, with links and a time made up.
-#include "core/link_follower.h"
+#include "core/links/link_follower.h"
 
 #include <sys/eventfd.h>
 

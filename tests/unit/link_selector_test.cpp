@@ -1,5 +1,5 @@
 // When the ways to a publication are tried, and which one is chosen.
-#include "core/link_selector.h"
+#include "core/links/link_selector.h"
 
 #include <algorithm>
 #include <chrono>

@@ -12,7 +12,7 @@ using orc::test::wait_until;
 
 namespace {
 
-// A publication and its last sample, as core/publication.cpp has them.
+// A publication and its last sample, as core/publication/publication.cpp has them.
 class sending_end {
  public:
   explicit sending_end(bool keep_last) : id(orc::wire::id::random()) {

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/publication.h"
-#include "core/subscription.h"
+#include "core/publication/publication.h"
+#include "core/subscription/subscription.h"
 #include "loopback_transport.h"
 #include "support/catch.h"
 #include "support/waiting_thread.h"

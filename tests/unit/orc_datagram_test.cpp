@@ -1,5 +1,5 @@
 // The bytes of schemas/PROTOCOL.md, "ORC's datagrams".
-#include "transport/multicast/orc_datagram.h"
+#include "transport/multicast/datagram/orc_datagram.h"
 
 #include <array>
 #include <string>

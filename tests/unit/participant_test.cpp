@@ -1,5 +1,5 @@
 // What a participant refuses before it asks anybody, and what becomes of its topics.
-#include "core/participant.h"
+#include "core/participant/participant.h"
 
 #include <chrono>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "base/pi_mutex.h"
+#include "base/threads/pi_mutex.h"
 
 #include <sched.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 // Which transports a publication opens, by what they are.
-#include "core/placement.h"
+#include "core/publication/placement.h"
 
 #include <memory>
 #include <string>

@@ -1,4 +1,4 @@
-#include "base/port_range.h"
+#include "base/network/port_range.h"
 
 #include <set>
 #include <string>

@@ -1,5 +1,5 @@
 // When to watch for the next sample of a stream, learned from made-up arrivals.
-#include "core/predictor.h"
+#include "core/subscription/predictor.h"
 
 #include <algorithm>
 #include <cstdint>

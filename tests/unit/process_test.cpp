@@ -1,5 +1,5 @@
 // What the participants of one process share, and for how long.
-#include "core/process.h"
+#include "core/participant/process.h"
 
 #include <memory>
 

@@ -1,5 +1,5 @@
 // How a publication numbers its samples, opens its links and ends, over links that are made up.
-#include "core/publication.h"
+#include "core/publication/publication.h"
 
 #include <memory>
 #include <string>

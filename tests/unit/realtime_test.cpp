@@ -11,9 +11,9 @@
 #include <thread>
 #include <vector>
 
-#include "base/child_process.h"
-#include "base/temporary_directory.h"
-#include "core/trace_log.h"
+#include "base/files/temporary_directory.h"
+#include "base/process/child_process.h"
+#include "core/trace/trace_log.h"
 #include "orc.h"
 #include "support/budget.h"
 #include "support/catch.h"

@@ -1,4 +1,4 @@
-#include "transport/multicast/reassembly.h"
+#include "transport/multicast/datagram/reassembly.h"
 
 #include <algorithm>
 #include <cstring>

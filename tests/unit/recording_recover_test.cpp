@@ -6,7 +6,7 @@
 #include <fstream>
 #include <functional>
 
-#include "liborc/ext/recording/src/mcap_records.h"
+#include "liborc/ext/recording/src/mcap/mcap_records.h"
 #include "support/recordings.h"
 
 using namespace orc;

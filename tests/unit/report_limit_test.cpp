@@ -1,5 +1,5 @@
 // How many reports of mismatches get into a publisher's log.
-#include "core/report_limit.h"
+#include "core/types/report_limit.h"
 
 #include <string>
 

@@ -1,9 +1,9 @@
-#include "core/route.h"
+#include "core/links/route.h"
 
 #include <string>
 #include <vector>
 
-#include "base/ip_address.h"
+#include "base/network/ip_address.h"
 #include "support/catch.h"
 
 using namespace orc;

@@ -1,5 +1,5 @@
 // How a participant gets schemas from a broker that may lack them, or lie.
-#include "core/schema_fetches.h"
+#include "core/types/schema_fetches.h"
 
 #include <algorithm>
 #include <optional>

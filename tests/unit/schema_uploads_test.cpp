@@ -1,5 +1,5 @@
 // How a participant sends schemas to a broker that has no room, forgets, or refuses.
-#include "core/schema_uploads.h"
+#include "core/types/schema_uploads.h"
 
 #include <memory>
 #include <optional>

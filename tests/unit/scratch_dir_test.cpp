@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string>
 
-#include "base/temporary_directory.h"
+#include "base/files/temporary_directory.h"
 #include "support/as_nobody.h"
 #include "support/catch.h"
 

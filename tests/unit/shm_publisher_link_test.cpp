@@ -9,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-#include "base/temporary_directory.h"
+#include "base/files/temporary_directory.h"
 #include "support/catch.h"
 #include "support/value_of.h"
 #include "support/wait_until.h"

@@ -1,5 +1,5 @@
 // When a silent broker is looked at, and what is kept of the outcome.
-#include "core/silence_check.h"
+#include "core/broker/silence_check.h"
 
 #include "support/catch.h"
 #include "support/private_endpoint.h"

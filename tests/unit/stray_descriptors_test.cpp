@@ -1,6 +1,6 @@
 // A peer may send descriptors along with its bytes. Whoever closes the last one of a TCP socket that lingers waits for
 // its other end, which the peer holds as well.
-#include "base/stray_descriptors.h"
+#include "base/files/stray_descriptors.h"
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -12,8 +12,8 @@
 #include <cstring>
 #include <vector>
 
-#include "base/unique_fd.h"
-#include "broker/control_connection.h"
+#include "base/files/unique_fd.h"
+#include "broker/connections/control_connection.h"
 #include "support/catch.h"
 #include "support/wait_until.h"
 #include "transport/stream/stream_connection.h"

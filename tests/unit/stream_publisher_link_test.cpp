@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "base/temporary_directory.h"
+#include "base/files/temporary_directory.h"
 #include "support/catch.h"
 #include "support/proc_stats.h"
 #include "support/stream_peer.h"

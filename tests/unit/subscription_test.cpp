@@ -1,5 +1,5 @@
 // What a subscription returns to its user's threads, and what the housekeeping does for it, over links made up.
-#include "core/subscription.h"
+#include "core/subscription/subscription.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,4 +1,4 @@
-#include "base/tcp_listener.h"
+#include "base/network/tcp_listener.h"
 
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -11,8 +11,8 @@
 #include <iterator>
 #include <thread>
 
-#include "base/endpoint_check.h"
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
+#include "base/network/endpoint_check.h"
 #include "support/catch.h"
 
 using namespace std::chrono_literals;

@@ -1,4 +1,4 @@
-#include "base/temporary_directory.h"
+#include "base/files/temporary_directory.h"
 
 #include <sys/stat.h>
 

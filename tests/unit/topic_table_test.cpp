@@ -1,13 +1,13 @@
 // Topics by name, while threads look them up and make new ones.
-#include "core/topic_table.h"
+#include "core/participant/topic_table.h"
 
 #include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "core/publication.h"
-#include "core/subscription.h"
+#include "core/publication/publication.h"
+#include "core/subscription/subscription.h"
 #include "support/catch.h"
 
 using orc::detail::publication;

@@ -1,5 +1,5 @@
 // The file of a trace: what is written is read again, whatever happens on the way.
-#include "core/trace_log.h"
+#include "core/trace/trace_log.h"
 
 #include <sys/mount.h>
 #include <sys/resource.h>
@@ -12,11 +12,11 @@
 #include <thread>
 
 #include "base/clock.h"
-#include "base/readable_file.h"
-#include "base/temporary_directory.h"
-#include "core/participant.h"
-#include "core/replay_clock.h"
-#include "core/tracer.h"
+#include "base/files/readable_file.h"
+#include "base/files/temporary_directory.h"
+#include "core/participant/participant.h"
+#include "core/trace/replay_clock.h"
+#include "core/trace/tracer.h"
 #include "support/catch.h"
 #include "support/wait_until.h"
 #include "wire/trace_index.h"

@@ -4,7 +4,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "support/catch.h"
 
 using orc::priority;

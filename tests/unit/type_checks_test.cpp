@@ -1,5 +1,5 @@
 // The outcomes of comparisons that a participant keeps.
-#include "core/type_checks.h"
+#include "core/types/type_checks.h"
 
 #include <string>
 

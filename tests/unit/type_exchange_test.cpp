@@ -1,5 +1,5 @@
 // How a subscription over multicast learns the types of publications, in datagrams.
-#include "transport/multicast/type_exchange.h"
+#include "transport/multicast/types/type_exchange.h"
 
 #include <algorithm>
 #include <array>
@@ -11,8 +11,8 @@
 #include "support/catch.h"
 #include "transport/multicast/channel_receiver.h"
 #include "transport/multicast/reader_table.h"
-#include "transport/multicast/type_offer.h"
-#include "transport/multicast/type_parts.h"
+#include "transport/multicast/types/type_offer.h"
+#include "transport/multicast/types/type_parts.h"
 
 namespace {
 

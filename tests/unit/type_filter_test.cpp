@@ -1,12 +1,12 @@
 // The fingerprint at the head of each LCM message.
-#include "transport/multicast/type_filter.h"
+#include "transport/multicast/types/type_filter.h"
 
 #include <cstring>
 #include <vector>
 
 #include "orc/schema.h"
 #include "support/catch.h"
-#include "transport/multicast/big_endian.h"
+#include "transport/multicast/datagram/big_endian.h"
 
 using namespace orc::detail;
 using namespace orc::detail::multicast;

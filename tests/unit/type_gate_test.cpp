@@ -1,5 +1,5 @@
 // Which publications a subscription may link to, by their types.
-#include "core/type_gate.h"
+#include "core/types/type_gate.h"
 
 #include <memory>
 #include <new>

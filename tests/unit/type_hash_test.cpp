@@ -1,7 +1,7 @@
 // SHA-256 with the vectors of FIPS 180-4 (NIST, "Example Values"), and the hash of type descriptions.
 #include <algorithm>
 
-#include "base/sha256.h"
+#include "base/hash/sha256.h"
 #include "orc/type_description.h"
 #include "support/catch.h"
 #include "wire/control.h"

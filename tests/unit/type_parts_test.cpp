@@ -1,5 +1,5 @@
 // A type description as multicast carries it.
-#include "transport/multicast/type_parts.h"
+#include "transport/multicast/types/type_parts.h"
 
 #include "support/catch.h"
 

@@ -1,5 +1,5 @@
 // Types that many share: each once, its schema only with the right hash, nobody's upload in the way of another's.
-#include "broker/type_store.h"
+#include "broker/map/type_store.h"
 
 #include <algorithm>
 

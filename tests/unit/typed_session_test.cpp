@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "core/broker_session.h"
+#include "core/broker/broker_session.h"
 #include "support/catch.h"
 #include "support/fake_broker.h"
 #include "support/fake_transport.h"

@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include "base/process_identity.h"
+#include "base/process/process_identity.h"
 #include "support/catch.h"
 #include "tools/view/broker_poller.h"
 

@@ -1,5 +1,5 @@
 // Who wakes when a sample arrives, over each of the ways in which a link reports it.
-#include "core/wait_point.h"
+#include "core/subscription/wait_point.h"
 
 #include <atomic>
 #include <mutex>

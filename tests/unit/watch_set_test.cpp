@@ -1,5 +1,5 @@
 // The descriptors that the housekeeping waits for.
-#include "core/watch_set.h"
+#include "core/housekeeping/watch_set.h"
 
 #include <fcntl.h>
 #include <sys/eventfd.h>
@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/child_process.h"
-#include "base/unique_fd.h"
-#include "core/watched_topic.h"
+#include "base/files/unique_fd.h"
+#include "base/process/child_process.h"
+#include "core/housekeeping/watched_topic.h"
 #include "support/catch.h"
 #include "support/wait_until.h"
 

@@ -1,10 +1,10 @@
 // The broker's service with watchers that wait for changes: without sockets, with times made up.
-#include "broker/watchers.h"
+#include "broker/service/watchers.h"
 
 #include <map>
 #include <string>
 
-#include "broker/broker_service.h"
+#include "broker/service/broker_service.h"
 #include "support/catch.h"
 
 using namespace orc;

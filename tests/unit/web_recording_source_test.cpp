@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "base/temporary_directory.h"
+#include "base/files/temporary_directory.h"
 #include "support/recording_file.h"
 #include "support/wait_until.h"
 

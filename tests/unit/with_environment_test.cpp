@@ -1,5 +1,5 @@
 // What a participant takes from its environment, and what it refuses there.
-#include "core/with_environment.h"
+#include "core/participant/with_environment.h"
 
 #include <cstdlib>
 #include <initializer_list>

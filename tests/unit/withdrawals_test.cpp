@@ -1,5 +1,5 @@
 // What is repeated of topics that ended, and who is told when.
-#include "core/withdrawals.h"
+#include "core/broker/withdrawals.h"
 
 #include <memory>
 #include <vector>

@@ -78,23 +78,33 @@ exceptions: Dict[Tuple[str, str], str] = {
         for name in transports
     },
     (f"{transport}/transports.cpp", f"{transport}/inproc/inproc_registry.h"): "what inproc shares within a process",
-    ("benchmarks/fec_cost.cpp", f"{transport}/multicast/fec_assembly.h"): "measures the code alone",
-    ("tools/orc/doctor/group_probe.cpp", f"{transport}/multicast/multicast_socket.h"): "tests what liborc opens",
-    ("tools/orc/doctor/multicast_probe.cpp", f"{transport}/multicast/multicast_socket.h"): "the same",
-    ("tools/orc/doctor/multicast_probe.cpp", f"{transport}/multicast/multicast_interface.h"): "the same",
+    ("benchmarks/fec_cost.cpp", f"{transport}/multicast/fec/fec_assembly.h"): "measures the code alone",
+    ("tools/orc/doctor/group_probe.cpp", f"{transport}/multicast/socket/multicast_socket.h"): "tests what liborc opens",
+    ("tools/orc/doctor/multicast_probe.cpp", f"{transport}/multicast/socket/multicast_socket.h"): "the same",
+    ("tools/orc/doctor/multicast_probe.cpp", f"{transport}/multicast/socket/multicast_interface.h"): "the same",
     **{
         (f"tools/orc/record/record_lcm_listener.{end}", f"{transport}/multicast/{name}.h"): "captures all channels"
         for end, name in (
-            ("h", "reassembly"),
-            ("cpp", "datagram_batch"),
-            ("cpp", "lcm_datagram"),
-            ("cpp", "multicast_socket"),
+            ("h", "datagram/reassembly"),
+            ("cpp", "socket/datagram_batch"),
+            ("cpp", "datagram/lcm_datagram"),
+            ("cpp", "socket/multicast_socket"),
         )
     },
 }
 
 # Search path of quoted includes, after the folder of the file itself. The code that flatc makes belongs to wire.
-include_paths = ("liborc/src", public, json, types, recording, "bindings/python/src", "")
+include_paths = (
+    "liborc/src",
+    public,
+    json,
+    types,
+    recording,
+    "liborc/ext/types/src",
+    "liborc/ext/recording/src",
+    "bindings/python/src",
+    "",
+)
 generated = "orc_protocol_generated.h"
 
 include = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)

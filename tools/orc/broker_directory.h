@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "base/stop_signal.h"
+#include "base/process/stop_signal.h"
 #include "orc/directory.h"
 
 namespace orc::cli {

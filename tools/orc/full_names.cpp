@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-#include "base/environment.h"
+#include "base/process/environment.h"
 #include "tools/orc/text.h"
 #include "wire/name_pattern.h"
 #include "wire/name_space.h"

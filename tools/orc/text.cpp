@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "base/ip_address.h"
+#include "base/network/ip_address.h"
 
 namespace orc::cli {
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/printable.h"
+#include "base/text/printable.h"
 
 namespace orc::cli {
 

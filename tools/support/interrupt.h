@@ -3,7 +3,7 @@
 
 #include <csignal>
 
-#include "base/stop_signal.h"
+#include "base/process/stop_signal.h"
 
 namespace orc::bench {
 

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "base/printable.h"
+#include "base/text/printable.h"
 #include "json/json_io.h"
 
 namespace orc {

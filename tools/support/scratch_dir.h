@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "base/temporary_directory.h"
-#include "base/unique_fd.h"
+#include "base/files/temporary_directory.h"
+#include "base/files/unique_fd.h"
 
 namespace orc::bench {
 

@@ -4,8 +4,8 @@
 #include <iterator>
 #include <span>
 
-#include "base/printable.h"
-#include "base/utf8_value.h"
+#include "base/text/printable.h"
+#include "base/text/utf8_value.h"
 #include "tools/terminal/unicode_ranges.h"
 
 namespace orc::terminal {

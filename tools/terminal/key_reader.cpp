@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "base/printable.h"
+#include "base/text/printable.h"
 
 namespace orc::terminal {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "tools/terminal/terminal_session.h"
 
 namespace orc::terminal {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/printable.h"
+#include "base/text/printable.h"
 
 namespace orc::terminal {
 

@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 
 namespace orc::terminal {
 

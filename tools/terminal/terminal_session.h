@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "tools/terminal/terminal_guard.h"
 
 namespace orc::terminal {

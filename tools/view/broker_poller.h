@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "base/doorbell.h"
+#include "base/threads/doorbell.h"
 #include "tools/view/figures.h"
 
 namespace orc::view {

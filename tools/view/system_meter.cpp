@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-#include "base/process_identity.h"
+#include "base/process/process_identity.h"
 
 namespace orc::view {
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "base/printable.h"
+#include "base/text/printable.h"
 
 namespace orc::web {
 

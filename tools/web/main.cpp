@@ -8,10 +8,10 @@
 #include <variant>
 
 #include "base/clock.h"
-#include "base/doorbell.h"
-#include "base/fd_limit.h"
-#include "base/printable.h"
-#include "base/stop_signal.h"
+#include "base/files/fd_limit.h"
+#include "base/process/stop_signal.h"
+#include "base/text/printable.h"
+#include "base/threads/doorbell.h"
 #include "tools/web/foxglove/foxglove_graph.h"
 #include "tools/web/foxglove/foxglove_session.h"
 #include "tools/web/http/web_server.h"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "base/run_dir.h"
+#include "base/files/run_dir.h"
 #include "orc/version.h"
 #include "tools/command_line/help.h"
 #include "tools/command_line/pages.h"

@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/ip_address.h"
+#include "base/network/ip_address.h"
 
 namespace orc::web {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/signals_blocked.h"
+#include "base/threads/signals_blocked.h"
 
 namespace orc::web {
 

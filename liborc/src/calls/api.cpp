@@ -3,10 +3,10 @@
 #include <cstring>
 #include <utility>
 
-#include "base/fork_generation.h"
+#include "base/process/fork_generation.h"
 #include "calls/calls_component.h"
 #include "calls/service_json.h"
-#include "core/components.h"
+#include "core/participant/components.h"
 #include "orc/calls.h"
 
 namespace orc {

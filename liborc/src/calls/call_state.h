@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "base/doorbell.h"
-#include "base/fork_generation.h"
+#include "base/process/fork_generation.h"
+#include "base/threads/doorbell.h"
 #include "orc/calls/call_error.h"
 #include "orc/calls/raw_call.h"
 

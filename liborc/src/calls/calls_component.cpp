@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/fork_generation.h"
+#include "base/process/fork_generation.h"
 #include "orc/calls.h"
 #include "orc/calls/quiet_thread.h"
 

@@ -11,10 +11,10 @@
 #include <thread>
 #include <vector>
 
-#include "base/pi_mutex.h"
+#include "base/threads/pi_mutex.h"
 #include "calls/client_channel.h"
 #include "calls/service_core.h"
-#include "core/components.h"
+#include "core/participant/components.h"
 #include "orc/directory.h"
 #include "orc/participant.h"
 

@@ -13,8 +13,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/doorbell.h"
-#include "base/pi_mutex.h"
+#include "base/threads/doorbell.h"
+#include "base/threads/pi_mutex.h"
 #include "calls/call_message.h"
 #include "calls/call_state.h"
 #include "calls/open_calls.h"

@@ -1,6 +1,6 @@
 #include "orc/calls/raw_call.h"
 
-#include "base/fork_generation.h"
+#include "base/process/fork_generation.h"
 #include "calls/call_message.h"
 #include "calls/client_channel.h"
 

@@ -8,7 +8,7 @@
 #include <system_error>
 #include <typeinfo>
 
-#include "base/fork_generation.h"
+#include "base/process/fork_generation.h"
 #include "calls/call_recorder.h"
 #include "calls/service_client.h"
 #include "calls/service_json.h"

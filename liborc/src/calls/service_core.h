@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/doorbell.h"
+#include "base/threads/doorbell.h"
 #include "calls/call_message.h"
 #include "calls/service_call.h"
 #include "calls/waiting_calls.h"

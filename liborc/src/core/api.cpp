@@ -3,10 +3,10 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "core/interceptor.h"
-#include "core/participant.h"
-#include "core/publication.h"
-#include "core/subscription.h"
+#include "core/participant/participant.h"
+#include "core/publication/publication.h"
+#include "core/subscription/subscription.h"
+#include "core/trace/interceptor.h"
 #include "orc.h"
 
 namespace orc {

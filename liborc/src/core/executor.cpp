@@ -9,8 +9,8 @@
 #include <optional>
 #include <vector>
 
-#include "base/fork_generation.h"
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
+#include "base/process/fork_generation.h"
 #include "orc/clock.h"
 
 namespace orc {

@@ -13,7 +13,7 @@
 #include <new>
 #include <system_error>
 
-#include "base/thread_placement.h"
+#include "base/threads/thread_placement.h"
 #include "orc/realtime.h"
 
 namespace orc {

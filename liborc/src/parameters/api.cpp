@@ -1,7 +1,7 @@
 // What a program's handle calls.
 #include <utility>
 
-#include "core/components.h"
+#include "core/participant/components.h"
 #include "orc/parameters/parameter.h"
 #include "parameters/parameter_core.h"
 #include "parameters/parameters_component.h"

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <thread>
 
-#include "core/components.h"
+#include "core/participant/components.h"
 #include "orc/calls.h"
 #include "orc/participant.h"
 #include "parameters/parameter_core.h"

@@ -2,10 +2,10 @@
 #include "orc/schema.h"
 
 #include "schema/encoding.h"
-#include "schema/lcm_schema.h"
+#include "schema/lcm/lcm_schema.h"
 #include "schema/limits.h"
-#include "schema/ros2_schema.h"
-#include "schema/struct_schema.h"
+#include "schema/ros2/ros2_schema.h"
+#include "schema/structure/struct_schema.h"
 #include "schema/type_check.h"
 #include "schema/type_text.h"
 

@@ -1,6 +1,6 @@
 #include "schema/sentences.h"
 
-#include "base/printable.h"
+#include "base/text/printable.h"
 
 namespace orc::detail {
 namespace {

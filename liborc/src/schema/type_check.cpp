@@ -1,16 +1,16 @@
 #include "schema/type_check.h"
 
-#include "base/printable.h"
+#include "base/text/printable.h"
 #include "schema/encoding.h"
-#include "schema/flatbuffer_comparison.h"
-#include "schema/json_reader.h"
-#include "schema/lcm_schema.h"
+#include "schema/flatbuffer/flatbuffer_comparison.h"
+#include "schema/lcm/lcm_schema.h"
 #include "schema/limits.h"
-#include "schema/protobuf_comparison.h"
-#include "schema/ros2_schema.h"
-#include "schema/ros2_type.h"
-#include "schema/struct_schema.h"
-#include "schema/structure_comparison.h"
+#include "schema/protobuf/protobuf_comparison.h"
+#include "schema/ros2/ros2_schema.h"
+#include "schema/ros2/ros2_type.h"
+#include "schema/structure/json_reader.h"
+#include "schema/structure/struct_schema.h"
+#include "schema/structure/structure_comparison.h"
 
 namespace orc::detail {
 namespace {

@@ -1,14 +1,14 @@
 #include "schema/type_text.h"
 
-#include "base/printable.h"
+#include "base/text/printable.h"
 #include "schema/encoding.h"
-#include "schema/flatbuffer_text.h"
-#include "schema/lcm_schema.h"
-#include "schema/protobuf_comparison.h"
-#include "schema/ros2_schema.h"
+#include "schema/flatbuffer/flatbuffer_text.h"
+#include "schema/lcm/lcm_schema.h"
+#include "schema/protobuf/protobuf_comparison.h"
+#include "schema/ros2/ros2_schema.h"
 #include "schema/sentences.h"
-#include "schema/struct_schema.h"
-#include "schema/structure_text.h"
+#include "schema/structure/struct_schema.h"
+#include "schema/structure/structure_text.h"
 #include "schema/type_check.h"
 
 namespace orc::detail {

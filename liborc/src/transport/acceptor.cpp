@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/fd_limit.h"
+#include "base/files/fd_limit.h"
 #include "transport/out_of_descriptors.h"
 
 namespace orc::detail {

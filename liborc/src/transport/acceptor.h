@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/expected.h"
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "transport/visit.h"
 
 namespace orc::detail {

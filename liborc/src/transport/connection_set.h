@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/fd_limit.h"
-#include "base/unique_fd.h"
+#include "base/files/fd_limit.h"
+#include "base/files/unique_fd.h"
 #include "transport/acceptor.h"
 #include "transport/peer_budget.h"
 #include "transport/visit.h"

@@ -12,9 +12,9 @@
 #include <ctime>
 #include <memory>
 
-#include "base/broker_trust.h"
-#include "base/denied_path.h"
-#include "base/unique_fd.h"
+#include "base/files/broker_trust.h"
+#include "base/files/denied_path.h"
+#include "base/files/unique_fd.h"
 
 namespace orc::detail {
 

@@ -8,10 +8,10 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/denied_path.h"
-#include "base/fd_limit.h"
-#include "base/run_dir.h"
-#include "base/stray_descriptors.h"
+#include "base/files/denied_path.h"
+#include "base/files/fd_limit.h"
+#include "base/files/run_dir.h"
+#include "base/files/stray_descriptors.h"
 #include "transport/endpoint_directory.h"
 #include "transport/out_of_descriptors.h"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/expected.h"
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "transport/acceptor.h"
 #include "transport/transport.h"
 

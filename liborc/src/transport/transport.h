@@ -22,10 +22,10 @@
 #include <string>
 #include <vector>
 
-#include "base/doorbell.h"
 #include "base/expected.h"
-#include "base/port_range.h"
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
+#include "base/network/port_range.h"
+#include "base/threads/doorbell.h"
 #include "orc/options.h"
 #include "orc/result.h"
 #include "transport/frame.h"
@@ -36,7 +36,8 @@ namespace orc::detail {
 
 class sample_backlog;
 
-// What a transport is. The core decides by this (core/placement.h, core/link_selector.h), not by a transport's name.
+// What a transport is. The core decides by this (core/publication/placement.h, core/links/link_selector.h), not by a
+// transport's name.
 struct capabilities {
   bool needs_broker = true;      // a subscription finds the publication through the broker only
   bool leaves_host = false;      // other hosts can use it
@@ -207,8 +208,8 @@ struct link_end {
 
 // The subscription's end of a link to one publication.
 //
-// It reports that try_recv may find something in one of three ways, and core/wait_point waits for all of them: by a
-// descriptor (fd), by a word in shared memory (sleeper), or by ringing subscription_spec::bell.
+// It reports that try_recv may find something in one of three ways, and core/subscription/wait_point waits for all of
+// them: by a descriptor (fd), by a word in shared memory (sleeper), or by ringing subscription_spec::bell.
 class subscriber_link {
  public:
   subscriber_link() = default;

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <string_view>
 
-#include "base/ip_address.h"
-#include "base/printable.h"
-#include "base/run_dir.h"
+#include "base/files/run_dir.h"
+#include "base/network/ip_address.h"
+#include "base/text/printable.h"
 
 namespace orc::wire {
 

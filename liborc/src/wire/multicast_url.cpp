@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/environment.h"
+#include "base/process/environment.h"
 
 namespace orc::wire {
 

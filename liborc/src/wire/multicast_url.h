@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "base/expected.h"
-#include "base/ip_address.h"
+#include "base/network/ip_address.h"
 
 namespace orc::wire {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/expected.h"
-#include "base/readable_file.h"
+#include "base/files/readable_file.h"
 #include "orc/type_description.h"
 #include "wire/trace_format.h"
 

@@ -8,7 +8,7 @@
 #include <new>
 #include <utility>
 
-#include "base/stray_descriptors.h"
+#include "base/files/stray_descriptors.h"
 
 namespace orc::detail {
 

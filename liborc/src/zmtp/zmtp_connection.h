@@ -1,6 +1,7 @@
 // One ZMTP connection over a non-blocking stream socket: greeting, handshake, frames in both directions, commands, and
-// an orderly end. transport/stream/stream_connection.h sends samples over it, and broker/control_connection.h control
-// messages. It has no thread: a frame goes from the sender's call into the kernel, and from there into the receiver's.
+// an orderly end. transport/stream/stream_connection.h sends samples over it, and
+// broker/connections/control_connection.h control messages. It has no thread: a frame goes from the sender's call into
+// the kernel, and from there into the receiver's.
 #pragma once
 
 #include <sys/uio.h>
@@ -14,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "wire/zmtp.h"
 
 namespace orc::detail {

@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "base/child_process.h"
+#include "base/process/child_process.h"
 #include "orc/realtime.h"
 #include "tools/orc/bench/bench.h"
 #include "tools/orc/exit_code.h"

@@ -10,8 +10,8 @@
 #include <sstream>
 #include <vector>
 
-#include "base/child_process.h"
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
+#include "base/process/child_process.h"
 #include "tools/support/cpu.h"
 
 namespace orc::cli {

@@ -15,7 +15,7 @@
 #include <memory>
 #include <string>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "tools/orc/exit_code.h"
 #include "tools/support/cpu.h"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/child_process.h"
+#include "base/process/child_process.h"
 #include "tools/command_line/cli_fwd.h"
 
 namespace orc::cli {

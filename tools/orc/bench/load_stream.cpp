@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <memory>
 
-#include "base/child_process.h"
-#include "base/fine_timers.h"
+#include "base/process/child_process.h"
+#include "base/threads/fine_timers.h"
 #include "orc/participant.h"
 #include "orc/realtime.h"
 #include "tools/orc/bench/bench.h"

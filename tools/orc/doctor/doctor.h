@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/stop_signal.h"
+#include "base/process/stop_signal.h"
 #include "wire/multicast_url.h"
 
 namespace orc::cli {

@@ -5,11 +5,11 @@
 #include <optional>
 #include <utility>
 
-#include "base/broker_trust.h"
-#include "base/endpoint_check.h"
-#include "base/fd_limit.h"
-#include "base/host_addresses.h"
-#include "base/run_dir.h"
+#include "base/files/broker_trust.h"
+#include "base/files/fd_limit.h"
+#include "base/files/run_dir.h"
+#include "base/network/endpoint_check.h"
+#include "base/network/host_addresses.h"
 #include "orc/version.h"
 #include "tools/orc/broker_directory.h"
 #include "tools/orc/doctor/doctor.h"

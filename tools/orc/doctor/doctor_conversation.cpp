@@ -8,10 +8,10 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/environment.h"
-#include "base/network_error.h"
-#include "base/port_range.h"
-#include "base/tcp_listener.h"
+#include "base/network/network_error.h"
+#include "base/network/port_range.h"
+#include "base/network/tcp_listener.h"
+#include "base/process/environment.h"
 #include "wire/control.h"
 
 namespace orc::cli {

@@ -15,9 +15,9 @@
 #include <string>
 
 #include "base/expected.h"
-#include "base/ip_address.h"
-#include "base/stop_signal.h"
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
+#include "base/network/ip_address.h"
+#include "base/process/stop_signal.h"
 
 namespace orc::cli {
 

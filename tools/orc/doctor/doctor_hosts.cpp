@@ -9,7 +9,7 @@
 #include <limits>
 #include <sstream>
 
-#include "base/host_addresses.h"
+#include "base/network/host_addresses.h"
 #include "orc/version.h"
 #include "tools/orc/doctor/doctor.h"
 #include "tools/orc/doctor/doctor_conversation.h"

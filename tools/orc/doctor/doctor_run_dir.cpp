@@ -11,7 +11,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "base/run_dir.h"
+#include "base/files/run_dir.h"
 #include "tools/orc/doctor/doctor.h"
 #include "tools/orc/text.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <zmq.hpp>
 
-#include "base/environment.h"
+#include "base/process/environment.h"
 #include "orc/version.h"
 #include "tools/orc/doctor/doctor.h"
 #include "tools/orc/doctor/doctor_conversation.h"

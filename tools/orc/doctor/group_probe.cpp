@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "transport/multicast/multicast_socket.h"
+#include "transport/multicast/socket/multicast_socket.h"
 
 namespace orc::cli {
 

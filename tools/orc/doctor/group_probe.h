@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/expected.h"
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "wire/multicast_url.h"
 
 namespace orc::cli {

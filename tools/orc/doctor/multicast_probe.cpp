@@ -16,8 +16,8 @@
 #include <string_view>
 #include <utility>
 
-#include "transport/multicast/multicast_interface.h"
-#include "transport/multicast/multicast_socket.h"
+#include "transport/multicast/socket/multicast_interface.h"
+#include "transport/multicast/socket/multicast_socket.h"
 #include "wire/control.h"
 
 namespace orc::cli {

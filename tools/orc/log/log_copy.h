@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/stop_signal.h"
+#include "base/process/stop_signal.h"
 #include "tools/orc/console.h"
 #include "tools/orc/log/new_recording.h"
 #include "tools/orc/log/recording_part.h"

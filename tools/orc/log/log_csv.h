@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/stop_signal.h"
+#include "base/process/stop_signal.h"
 #include "tools/orc/console.h"
 #include "tools/orc/log/csv_row.h"
 #include "tools/orc/log/output_file.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/stop_signal.h"
+#include "base/process/stop_signal.h"
 #include "tools/command_line/help.h"
 #include "tools/orc/console.h"
 #include "tools/orc/exit_code.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/stop_signal.h"
+#include "base/process/stop_signal.h"
 #include "orc/recording/reader.h"
 #include "tools/orc/console.h"
 #include "tools/orc/exit_code.h"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "base/stop_signal.h"
+#include "base/process/stop_signal.h"
 #include "tools/orc/exit_code.h"
 #include "tools/orc/log/log.h"
 #include "tools/orc/log/new_recording.h"

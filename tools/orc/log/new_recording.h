@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/stop_signal.h"
+#include "base/process/stop_signal.h"
 #include "orc/recording/writer.h"
 #include "tools/command_line/cli_fwd.h"
 #include "tools/orc/log/output_file.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <thread>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "orc/publisher.h"
 #include "orc/typed/describe.h"
 #include "tools/orc/play/play_output.h"

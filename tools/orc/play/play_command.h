@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/stop_signal.h"
+#include "base/process/stop_signal.h"
 #include "tools/orc/console.h"
 #include "tools/orc/play/keyboard.h"
 #include "tools/orc/play/play_clock.h"

@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/fine_timers.h"
+#include "base/threads/fine_timers.h"
 #include "tools/support/clock.h"
 
 namespace orc::cli {

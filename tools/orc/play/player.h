@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "tools/orc/play/play_sink.h"
 #include "tools/orc/play/play_timeline.h"
 #include "tools/orc/play/read_ahead.h"

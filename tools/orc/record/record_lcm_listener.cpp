@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "orc/schema.h"
-#include "transport/multicast/datagram_batch.h"
-#include "transport/multicast/lcm_datagram.h"
-#include "transport/multicast/multicast_socket.h"
+#include "transport/multicast/datagram/lcm_datagram.h"
+#include "transport/multicast/socket/datagram_batch.h"
+#include "transport/multicast/socket/multicast_socket.h"
 #include "wire/name_pattern.h"
 
 namespace orc::cli {

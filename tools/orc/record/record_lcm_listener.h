@@ -12,11 +12,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "orc/result.h"
 #include "tools/orc/record/record_block_filler.h"
 #include "tools/orc/record/record_options.h"
-#include "transport/multicast/reassembly.h"
+#include "transport/multicast/datagram/reassembly.h"
 #include "wire/multicast_url.h"
 
 namespace orc::cli {

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "orc/result.h"
 #include "orc/subscriber.h"
 #include "tools/orc/record/record_block_filler.h"

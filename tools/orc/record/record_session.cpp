@@ -12,7 +12,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/fd_limit.h"
+#include "base/files/fd_limit.h"
 #include "tools/orc/exit_code.h"
 #include "tools/orc/record/record_name.h"
 #include "tools/orc/text.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/stop_signal.h"
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
+#include "base/process/stop_signal.h"
 #include "tools/orc/console.h"
 #include "tools/orc/record/record_buffer.h"
 #include "tools/orc/record/record_follower.h"

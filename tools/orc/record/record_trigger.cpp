@@ -16,7 +16,7 @@
 #include <system_error>
 #include <vector>
 
-#include "base/run_dir.h"
+#include "base/files/run_dir.h"
 #include "tools/orc/console.h"
 #include "tools/orc/exit_code.h"
 #include "tools/orc/text.h"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/expected.h"
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 
 namespace orc::cli {
 

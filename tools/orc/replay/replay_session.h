@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "base/child_process.h"
-#include "base/stop_signal.h"
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
+#include "base/process/child_process.h"
+#include "base/process/stop_signal.h"
 #include "tools/orc/console.h"
 #include "tools/orc/replay/trace_file.h"
 #include "wire/replay_control.h"

@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "base/readable_file.h"
+#include "base/files/readable_file.h"
 #include "tools/orc/text.h"
 
 namespace orc::cli {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/stop_signal.h"
+#include "base/process/stop_signal.h"
 #include "orc.h"
 #include "orc/calls.h"
 #include "orc/types/json.h"

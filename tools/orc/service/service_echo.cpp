@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "base/stop_signal.h"
+#include "base/process/stop_signal.h"
 #include "orc.h"
 #include "orc/calls.h"
 #include "tools/command_line/help.h"

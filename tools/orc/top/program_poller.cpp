@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/signals_blocked.h"
+#include "base/threads/signals_blocked.h"
 #include "orc/participant.h"
 #include "tools/orc/top/parameter_watch.h"
 #include "tools/orc/top/service_watch.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-#include "base/doorbell.h"
+#include "base/threads/doorbell.h"
 #include "orc/directory.h"
 #include "tools/orc/top/program_figures.h"
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/stop_signal.h"
+#include "base/process/stop_signal.h"
 #include "tools/orc/console.h"
 #include "tools/orc/exit_code.h"
 #include "tools/orc/text.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/stop_signal.h"
+#include "base/process/stop_signal.h"
 #include "tools/orc/top/program_columns.h"
 #include "tools/orc/top/program_poller.h"
 #include "tools/orc/top/top_list.h"

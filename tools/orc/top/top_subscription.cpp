@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/signals_blocked.h"
+#include "base/threads/signals_blocked.h"
 #include "orc/participant.h"
 #include "tools/orc/sample/sample_tree.h"
 #include "tools/orc/text.h"

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/doorbell.h"
+#include "base/threads/doorbell.h"
 #include "orc/message.h"
 #include "orc/subscriber.h"
 

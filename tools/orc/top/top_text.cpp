@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/process_identity.h"
+#include "base/process/process_identity.h"
 #include "tools/orc/text.h"
 #include "tools/orc/topic/topic_text.h"
 

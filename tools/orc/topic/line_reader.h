@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "base/stop_signal.h"
+#include "base/process/stop_signal.h"
 
 namespace orc::cli {
 

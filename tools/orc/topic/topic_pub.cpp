@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/stop_signal.h"
+#include "base/process/stop_signal.h"
 #include "orc.h"
 #include "orc/types/json.h"
 #include "tools/command_line/help.h"

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "base/process_identity.h"
+#include "base/process/process_identity.h"
 #include "tools/orc/text.h"
 
 namespace orc::cli {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "base/ip_address.h"
+#include "base/network/ip_address.h"
 #include "tools/web/session/client_session.h"
 
 namespace orc::web {

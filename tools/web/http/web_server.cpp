@@ -13,7 +13,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/tcp_listener.h"
+#include "base/network/tcp_listener.h"
 #include "tools/web/http/http_connection.h"
 #include "tools/web/http/server_context.h"
 #include "tools/web/http/websocket_connection.h"

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "base/doorbell.h"
 #include "base/expected.h"
-#include "base/ip_address.h"
+#include "base/network/ip_address.h"
+#include "base/threads/doorbell.h"
 #include "tools/web/session/client_session.h"
 
 namespace orc::web {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <mutex>
 
-#include "base/doorbell.h"
+#include "base/threads/doorbell.h"
 #include "tools/web/session/client_session.h"
 
 namespace orc::web {

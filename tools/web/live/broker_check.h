@@ -5,7 +5,7 @@
 #include <string>
 #include <thread>
 
-#include "base/doorbell.h"
+#include "base/threads/doorbell.h"
 
 namespace orc::web {
 

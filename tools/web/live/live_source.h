@@ -12,8 +12,8 @@
 #include <thread>
 #include <utility>
 
-#include "base/doorbell.h"
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
+#include "base/threads/doorbell.h"
 #include "orc/participant.h"
 #include "tools/web/feed/feed_source.h"
 #include "tools/web/live/followed_topic.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-#include "base/doorbell.h"
+#include "base/threads/doorbell.h"
 #include "orc/directory.h"
 #include "tools/web/feed/decoded_type.h"
 #include "tools/web/session/client_session.h"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/printable.h"
+#include "base/text/printable.h"
 #include "orc/types/visitor.h"
 #include "tools/web/json_text.h"
 

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/doorbell.h"
+#include "base/threads/doorbell.h"
 #include "tools/web/memory_budget.h"
 #include "tools/web/publish/free_topics.h"
 

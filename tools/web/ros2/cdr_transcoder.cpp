@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "base/printable.h"
+#include "base/text/printable.h"
 #include "orc/schema.h"
 #include "orc/types/visitor.h"
 #include "tools/web/ros2/cdr_output.h"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/printable.h"
+#include "base/text/printable.h"
 #include "orc/type_description.h"
 #include "tools/web/ros2/ros2_names.h"
 

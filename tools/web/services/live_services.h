@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/doorbell.h"
+#include "base/threads/doorbell.h"
 #include "orc/calls.h"
 #include "tools/web/live/attendance.h"
 #include "tools/web/memory_budget.h"

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "failure.h"
-#include "lcm_log_reader.h"
-#include "mcap_reader.h"
+#include "files/failure.h"
+#include "lcm_log/lcm_log_reader.h"
+#include "mcap/mcap_reader.h"
 
 namespace orc::recording {
 namespace detail {

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "input_file.h"
+#include "files/input_file.h"
 #include "orc/recording/reader.h"
 
 namespace orc::recording::detail {

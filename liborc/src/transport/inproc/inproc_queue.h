@@ -5,7 +5,7 @@
 #include <memory>
 #include <mutex>
 
-#include "base/pi_mutex.h"
+#include "base/threads/pi_mutex.h"
 #include "transport/sample_ring.h"
 #include "transport/transport.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <mutex>
 
-#include "base/pi_mutex.h"
+#include "base/threads/pi_mutex.h"
 #include "transport/inproc/inproc_queue.h"
 
 namespace orc::detail {

@@ -15,13 +15,13 @@
 
 #include "base/clock.h"
 #include "transport/frame.h"
-#include "transport/multicast/fec_reassembly.h"
-#include "transport/multicast/lcm_datagram.h"
-#include "transport/multicast/orc_datagram.h"
-#include "transport/multicast/reassembly.h"
+#include "transport/multicast/datagram/lcm_datagram.h"
+#include "transport/multicast/datagram/orc_datagram.h"
+#include "transport/multicast/datagram/reassembly.h"
+#include "transport/multicast/fec/fec_reassembly.h"
 #include "transport/multicast/sender_table.h"
-#include "transport/multicast/type_exchange.h"
-#include "transport/multicast/type_filter.h"
+#include "transport/multicast/types/type_exchange.h"
+#include "transport/multicast/types/type_filter.h"
 #include "transport/sample_ring.h"
 
 namespace orc::detail::multicast {

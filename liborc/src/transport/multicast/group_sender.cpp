@@ -7,9 +7,9 @@
 #include <new>
 #include <utility>
 
-#include "transport/multicast/fec_packet.h"
-#include "transport/multicast/multicast_socket.h"
-#include "transport/multicast/reassembly.h"
+#include "transport/multicast/datagram/reassembly.h"
+#include "transport/multicast/fec/fec_packet.h"
+#include "transport/multicast/socket/multicast_socket.h"
 
 namespace orc::detail::multicast {
 

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "transport/frame.h"
-#include "transport/multicast/datagram_batch.h"
-#include "transport/multicast/fec_code.h"
-#include "transport/multicast/fec_plan.h"
-#include "transport/multicast/lcm_datagram.h"
+#include "transport/multicast/datagram/lcm_datagram.h"
+#include "transport/multicast/datagram/orc_datagram.h"
+#include "transport/multicast/fec/fec_code.h"
+#include "transport/multicast/fec/fec_plan.h"
 #include "transport/multicast/link_events.h"
-#include "transport/multicast/orc_datagram.h"
+#include "transport/multicast/socket/datagram_batch.h"
 #include "wire/multicast_url.h"
 
 namespace orc::detail::multicast {

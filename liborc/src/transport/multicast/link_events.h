@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/clock.h"
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 
 namespace orc::detail::multicast {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "transport/multicast/multicast_socket.h"
+#include "transport/multicast/socket/multicast_socket.h"
 #include "transport/out_of_descriptors.h"
 #include "transport/traffic_class.h"
 

@@ -12,13 +12,13 @@
 #include <atomic>
 
 #include "base/clock.h"
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
+#include "transport/multicast/datagram/orc_datagram.h"
 #include "transport/multicast/group_sender.h"
 #include "transport/multicast/link_events.h"
-#include "transport/multicast/orc_datagram.h"
 #include "transport/multicast/reader_table.h"
 #include "transport/multicast/report_cookies.h"
-#include "transport/multicast/type_offer.h"
+#include "transport/multicast/types/type_offer.h"
 #include "transport/transport.h"
 #include "wire/multicast_url.h"
 

@@ -6,9 +6,9 @@
 #include <array>
 #include <cerrno>
 
-#include "transport/multicast/channel_filter.h"
-#include "transport/multicast/multicast_interface.h"
-#include "transport/multicast/multicast_socket.h"
+#include "transport/multicast/socket/channel_filter.h"
+#include "transport/multicast/socket/multicast_interface.h"
+#include "transport/multicast/socket/multicast_socket.h"
 #include "transport/out_of_descriptors.h"
 
 namespace orc::detail {

@@ -8,10 +8,10 @@
 #include <optional>
 #include <string>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "transport/multicast/channel_receiver.h"
-#include "transport/multicast/datagram_batch.h"
 #include "transport/multicast/link_events.h"
+#include "transport/multicast/socket/datagram_batch.h"
 #include "transport/transport.h"
 #include "wire/multicast_url.h"
 

@@ -1,8 +1,8 @@
 #include "transport/multicast/multicast_transport.h"
 
 #include "transport/multicast/multicast_publisher_link.h"
-#include "transport/multicast/multicast_socket.h"
 #include "transport/multicast/multicast_subscriber_link.h"
+#include "transport/multicast/socket/multicast_socket.h"
 
 namespace orc::detail {
 

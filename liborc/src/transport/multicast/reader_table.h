@@ -11,8 +11,8 @@
 #include <map>
 
 #include "base/clock.h"
-#include "transport/multicast/orc_datagram.h"
-#include "transport/multicast/source.h"
+#include "transport/multicast/datagram/orc_datagram.h"
+#include "transport/multicast/datagram/source.h"
 #include "wire/control.h"
 
 namespace orc::detail::multicast {

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstring>
 
-#include "transport/multicast/big_endian.h"
+#include "transport/multicast/datagram/big_endian.h"
 
 namespace orc::detail::multicast {
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "base/clock.h"
+#include "transport/multicast/datagram/source.h"
 #include "transport/multicast/siphash.h"
-#include "transport/multicast/source.h"
 #include "wire/control.h"
 
 namespace orc::detail::multicast {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "transport/multicast/reassembly.h"
-#include "transport/multicast/type_transfer.h"
+#include "transport/multicast/datagram/reassembly.h"
+#include "transport/multicast/types/type_transfer.h"
 #include "wire/control.h"
 
 namespace orc::detail::multicast {

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "base/fork_generation.h"
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
+#include "base/process/fork_generation.h"
 #include "orc/message.h"
 #include "transport/shm/slot_reader.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/expected.h"
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "orc/options.h"
 #include "orc/result.h"
 

@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/futex.h"
+#include "base/threads/futex.h"
 #include "wire/sample_header.h"
 
 namespace orc::detail::shm {

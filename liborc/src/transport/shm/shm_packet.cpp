@@ -6,7 +6,7 @@
 #include <cstring>
 #include <span>
 
-#include "base/stray_descriptors.h"
+#include "base/files/stray_descriptors.h"
 
 namespace orc::detail::shm {
 

@@ -8,7 +8,7 @@
 #include <initializer_list>
 #include <optional>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "wire/control.h"
 
 namespace orc::detail::shm {

@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "base/spinning.h"
+#include "base/threads/spinning.h"
 
 namespace orc::detail::shm {
 

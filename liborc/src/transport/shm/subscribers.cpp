@@ -8,7 +8,7 @@
 #include <new>
 #include <utility>
 
-#include "base/fd_limit.h"
+#include "base/files/fd_limit.h"
 #include "transport/shm/peer.h"
 
 namespace orc::detail::shm {

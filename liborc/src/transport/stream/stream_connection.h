@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "transport/allowance.h"
 #include "transport/frame.h"
 #include "wire/sample_header.h"

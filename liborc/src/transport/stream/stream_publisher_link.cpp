@@ -5,8 +5,8 @@
 #include <new>
 #include <utility>
 
-#include "base/fd_limit.h"
-#include "base/ip_address.h"
+#include "base/files/fd_limit.h"
+#include "base/network/ip_address.h"
 #include "transport/traffic_class.h"
 
 namespace orc::detail {

@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
 #include "transport/acceptor.h"
 #include "transport/connection_set.h"
 #include "transport/sample_backlog.h"

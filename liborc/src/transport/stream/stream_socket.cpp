@@ -12,11 +12,11 @@
 #include <cstring>
 #include <utility>
 
-#include "base/host_addresses.h"
-#include "base/ip_address.h"
-#include "base/network_error.h"
-#include "base/printable.h"
-#include "base/tcp_listener.h"
+#include "base/network/host_addresses.h"
+#include "base/network/ip_address.h"
+#include "base/network/network_error.h"
+#include "base/network/tcp_listener.h"
+#include "base/text/printable.h"
 
 namespace orc::detail {
 

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "base/expected.h"
-#include "base/port_range.h"
-#include "base/unique_fd.h"
+#include "base/files/unique_fd.h"
+#include "base/network/port_range.h"
 #include "wire/control.h"
 
 namespace orc::detail {

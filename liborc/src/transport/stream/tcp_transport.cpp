@@ -1,5 +1,5 @@
 // tcp: one port per publication, on the loopback unless other hosts can reach the broker.
-#include "base/fd_limit.h"
+#include "base/files/fd_limit.h"
 #include "transport/out_of_descriptors.h"
 #include "transport/stream/stream_publisher_link.h"
 #include "transport/stream/stream_socket.h"

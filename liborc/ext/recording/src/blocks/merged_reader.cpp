@@ -1,0 +1,149 @@
+#include "blocks/merged_reader.h"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <optional>
+
+namespace orc::recording::detail {
+namespace {
+
+constexpr std::size_t cache_bytes = std::size_t{64} << 20;
+
+bool in_order(const block_entry& a, const block_entry& b) noexcept {
+  return a.time != b.time ? a.time < b.time : a.offset < b.offset;
+}
+
+}  // namespace
+
+merged_reader::merged_reader(std::unique_ptr<input_file> file) : file_(std::move(file)), cache_(cache_bytes) {
+  from_.time = std::numeric_limits<std::int64_t>::min();
+}
+
+void merged_reader::set_blocks(std::vector<block> blocks) {
+  blocks_ = std::move(blocks);
+  std::sort(blocks_.begin(), blocks_.end(), [](const block& a, const block& b) {
+    return a.first != b.first ? a.first < b.first : a.offset < b.offset;
+  });
+  index_channels();
+  restart();
+}
+
+void merged_reader::index_channels() {
+  of_channel_.clear();
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    for (const channel_id which : blocks_[i].channels) {
+      if (of_channel_.size() <= which) of_channel_.resize(std::size_t{which} + 1);
+      auto& list = of_channel_[which];
+      const std::int64_t before = list.empty() ? std::numeric_limits<std::int64_t>::min() : list.back().last_so_far;
+      list.push_back({i, std::max(before, blocks_[i].last)});
+    }
+  }
+}
+
+bool merged_reader::is_selected(channel_id which) const noexcept {
+  return selected_.empty() || (which < selected_.size() && selected_[which]);
+}
+
+bool merged_reader::is_wanted(const block& which) const noexcept {
+  if (which.last < from_.time) return false;
+  return selected_.empty() || which.channels.empty() ||  // a broken chunk, with anything
+         std::any_of(which.channels.begin(), which.channels.end(), [this](channel_id c) { return is_selected(c); });
+}
+
+void merged_reader::restart() {
+  open_ = {};
+  unopened_ = 0;
+}
+
+void merged_reader::select(const std::vector<bool>& by_channel) {
+  selected_ = by_channel;
+  restart();
+}
+
+result merged_reader::seek(std::int64_t received_ns) {
+  from_ = {received_ns, 0, 0};
+  restart();
+  return {};
+}
+
+result merged_reader::content_of(std::size_t which, std::shared_ptr<const block_content>& found) {
+  const auto load_sorted = [this](std::size_t wanted, block_content& to) -> result {
+    if (auto done = load(blocks_[wanted], to); !done) return done;
+    if (!std::is_sorted(to.entries.begin(), to.entries.end(), in_order)) {
+      std::sort(to.entries.begin(), to.entries.end(), in_order);
+    }
+    return {};
+  };
+  return cache_.get(which, load_sorted, found);
+}
+
+void merged_reader::advance(std::size_t which, const block_content& content, std::size_t entry) {
+  const auto& entries = content.entries;
+  while (entry < entries.size() && !is_selected(entries[entry].channel)) ++entry;
+  if (entry == entries.size()) return;
+  open_.push({{entries[entry].time, blocks_[which].offset, entries[entry].offset}, which, entry});
+}
+
+result merged_reader::open_next() {
+  const std::size_t which = unopened_++;
+  if (!is_wanted(blocks_[which])) return {};
+  std::shared_ptr<const block_content> content;
+  if (auto done = content_of(which, content); !done) return done;
+  const auto begin = content->entries.begin();
+  const auto first = std::partition_point(begin, content->entries.end(), [&](const block_entry& e) {
+    return sample_place{e.time, blocks_[which].offset, e.offset} < from_;
+  });
+  advance(which, *content, static_cast<std::size_t>(first - begin));
+  return {};
+}
+
+result merged_reader::next(sample& found) {
+  held_.reset();
+  while (unopened_ < blocks_.size() && (open_.empty() || blocks_[unopened_].first <= open_.top().next.time)) {
+    if (auto done = open_next(); !done) return done;
+  }
+  if (open_.empty()) return errc::nothing_new;
+  const open_block top = open_.top();
+  open_.pop();
+  if (auto done = content_of(top.which, held_); !done) return done;
+  // The file may have changed since the block was opened.
+  if (top.entry >= held_->entries.size()) return next(found);
+  found = sample_at(*held_, held_->entries[top.entry]);
+  from_ = top.next;
+  ++from_.offset;
+  advance(top.which, *held_, top.entry + 1);
+  return {};
+}
+
+result merged_reader::last_before(channel_id which, std::int64_t received_ns, sample& found,
+                                  std::vector<std::byte>& data) {
+  if (which >= of_channel_.size()) return errc::nothing_new;
+  const auto& list = of_channel_[which];
+  const auto later = std::partition_point(
+      list.begin(), list.end(), [&](const block_of_channel& b) { return blocks_[b.which].first <= received_ns; });
+  std::optional<sample_place> best;
+  for (auto i = later; i != list.begin();) {
+    --i;
+    if (best && i->last_so_far < best->time) break;
+    const block& here = blocks_[i->which];
+    if (best && here.last < best->time) continue;
+    std::shared_ptr<const block_content> content;
+    if (auto done = content_of(i->which, content); !done) continue;  // the sample before it is the best that there is
+    const auto& entries = content->entries;
+    auto entry = std::partition_point(entries.begin(), entries.end(),
+                                      [&](const block_entry& e) { return e.time <= received_ns; });
+    while (entry != entries.begin() && std::prev(entry)->channel != which) --entry;
+    if (entry == entries.begin()) continue;
+    --entry;
+    const sample_place place{entry->time, here.offset, entry->offset};
+    if (best && place < *best) continue;
+    best = place;
+    found = sample_at(*content, *entry);
+    data.assign(found.data.begin(), found.data.end());
+    found.data = data;
+  }
+  return best ? result() : result(errc::nothing_new);
+}
+
+}  // namespace orc::recording::detail

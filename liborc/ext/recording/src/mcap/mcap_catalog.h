@@ -1,0 +1,43 @@
+// The schemas and channels of an MCAP file: its numbers, which any writer chose, and ours.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "mcap/mcap_records.h"
+#include "orc/recording/sample.h"
+
+namespace orc::recording::detail {
+
+class mcap_catalog {
+ public:
+  // Appends to these channels.
+  explicit mcap_catalog(std::vector<channel>& channels) : channels_(channels) {}
+
+  // Adds what is not known yet. Returns why the record is wrong, or "". A record of a known number must be equal; the
+  // first one counts.
+  std::string add(const schema_record& found);
+  std::string add(const channel_record& found);
+  // Adds the record if it is a schema or a channel.
+  std::string add(const record& found);
+  [[nodiscard]] std::optional<channel_id> find(std::uint16_t number_in_file) const noexcept;
+  [[nodiscard]] std::size_t schemas() const noexcept { return schemas_.size(); }
+
+ private:
+  struct schema {
+    std::string name;
+    std::string encoding;
+    std::string bytes;
+  };
+  [[nodiscard]] bool spend(std::size_t bytes) noexcept;
+
+  std::vector<channel>& channels_;
+  std::unordered_map<std::uint16_t, schema> schemas_;
+  std::unordered_map<std::uint16_t, channel_id> ids_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace orc::recording::detail

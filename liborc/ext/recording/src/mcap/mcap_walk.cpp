@@ -1,0 +1,56 @@
+#include <algorithm>
+
+#include "files/failure.h"
+#include "mcap/mcap_contents.h"
+
+namespace orc::recording::detail {
+
+bool mcap_walk::next(record_place& found) {
+  const auto head = window_.at(at_, record_head);
+  if (head.size() < record_head) return false;
+  byte_cursor from(head);
+  found.code = static_cast<opcode>(from.number<std::uint8_t>());
+  const auto content = from.number<std::uint64_t>();
+  // No record has opcode 0: this is where the blocks of a file were never written.
+  if (found.code == opcode{} || content > file_.size() - at_ - record_head) return false;
+  found.offset = at_;
+  found.length = record_head + content;
+  at_ += found.length;
+  return true;
+}
+
+std::span<const std::byte> mcap_walk::peek(const record_place& of, std::size_t bytes) {
+  const auto wanted = std::min<std::uint64_t>(bytes, of.length - record_head);
+  return window_.at(of.offset + record_head, static_cast<std::size_t>(wanted));
+}
+
+result mcap_walk::content(const record_place& of, byte_buffer& to) const {
+  if (of.length > max_chunk_bytes) {
+    return broken(file_.name(), "the record at byte " + std::to_string(of.offset) + " has an impossible size");
+  }
+  to.resize(static_cast<std::size_t>(of.length - record_head));
+  return file_.read(of.offset + record_head, {to.data(), to.size()});
+}
+
+void read_header(const input_file& file, recording::summary& about) {
+  mcap_walk walk(file, mcap_magic.size());
+  record_place found;
+  if (!walk.next(found) || found.code != opcode::header) return;
+  byte_cursor from(walk.peek(found, file_window::max_bytes));
+  const auto profile = from.text();
+  const auto library = from.text();
+  if (from.failed()) return;
+  about.profile = profile;
+  about.library = library;
+}
+
+bool add_metadata(std::span<const std::byte> content, std::vector<named_metadata>& to) {
+  byte_cursor from(content);
+  named_metadata made;
+  made.name = from.text();
+  if (from.failed() || !parse_text_map(from, made.entries)) return false;
+  to.push_back(std::move(made));
+  return true;
+}
+
+}  // namespace orc::recording::detail
