@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import numpy
     from typing_extensions import Buffer, Unpack
 
-    from orc._typed.options import RegisterOptions, RequestOptions
+    from orc._typed.options import CommandOptions, RegisterOptions, RequestOptions
 
 __all__ = ["Participant", "Message", "Publisher", "Subscriber"]
 
@@ -320,11 +320,11 @@ class Participant(_native.Participant):
 
     @overload
     def request_command(
-        self, topic: str, max_age_ms: int, *, type: Union[Typed[V], Type[V]], **options: Unpack[RequestOptions]
+        self, topic: str, max_age_ms: int, *, type: Union[Typed[V], Type[V]], **options: Unpack[CommandOptions]
     ) -> Subscriber[V]: ...
     @overload
     def request_command(
-        self, topic: str, max_age_ms: int, *, type: Optional[TypeDescription] = None, **options: Unpack[RequestOptions]
+        self, topic: str, max_age_ms: int, *, type: Optional[TypeDescription] = None, **options: Unpack[CommandOptions]
     ) -> Subscriber[bytes]: ...
     def request_command(self, topic: str, max_age_ms: int, **options: Any) -> Subscriber[Any]:
         """request_topic for commands: a receive returns the newest command, and none that is older than `max_age_ms`,

@@ -19,7 +19,9 @@ class RegisterOptions(TypedDict, total=False):
     shared: bool
 
 
-class RequestOptions(TypedDict, total=False):
+class CommandOptions(TypedDict, total=False):
+    """Of request_command, whose max_age_ms is a parameter."""
+
     conflate: int
     depth: int
     connected_within_ms: int
@@ -28,6 +30,9 @@ class RequestOptions(TypedDict, total=False):
     spin_us: int
     wait: str
     cpu_budget: float
-    max_age_ms: int
     type_check: str
     newest_of: str
+
+
+class RequestOptions(CommandOptions, total=False):
+    max_age_ms: int
