@@ -50,14 +50,11 @@ bool publication::was_made_with(const topic_options& again) const noexcept {
 result publication::send(const void* data, std::size_t size, std::int64_t stamp_ns) noexcept {
   if (data == nullptr && size != 0) return errc::bad_argument;
   if (generation_ != fork_generation()) return errc::forked;
-  sample fresh;
-  fresh.stamp_ns = stamp_ns;
-  if (size > copied_under_lock) fresh.buffer = lent(size);
-  if (fresh.buffer)
-    std::memcpy(fresh.buffer.payload(), data, size);
-  else
-    fresh.source = {static_cast<const std::byte*>(size != 0 ? data : ""), size};
-  return publish(std::move(fresh));
+  sample_buffer lent_memory;
+  if (size > copied_under_lock) lent_memory = lent(size);
+  if (!lent_memory) return publish({}, {static_cast<const std::byte*>(size != 0 ? data : ""), size}, stamp_ns);
+  std::memcpy(lent_memory.payload(), data, size);
+  return publish(std::move(lent_memory), {}, stamp_ns);
 }
 
 result publication::send(message&& msg) noexcept {
@@ -66,12 +63,12 @@ result publication::send(message&& msg) noexcept {
   message_access::clear(msg, errc::nothing_new);
   // Another publication's memory is only on loan, so keep and send a copy.
   if (buffer.kind()->share == nullptr) return send(buffer.payload(), buffer.size());
-  return publish({.buffer = std::move(buffer)});
+  return publish(std::move(buffer));
 }
 
 result publication::send(orc::loan&& filled) noexcept {
   if (!filled) return errc::bad_argument;
-  return publish({.buffer = std::move(message_access::buffer(filled))});
+  return publish(std::move(message_access::buffer(filled)));
 }
 
 orc::loan publication::lend(std::size_t size) noexcept {
@@ -89,24 +86,26 @@ sample_buffer publication::lent(std::size_t size) noexcept {
   return {};
 }
 
-result publication::publish(sample&& fresh) noexcept {
+result publication::publish(sample_buffer&& buffer, std::span<const std::byte> source, std::int64_t stamp_ns) noexcept {
   if (generation_ != fork_generation()) return errc::forked;
-  sample replaced;  // freed after the unlock
+  sample_buffer replaced;  // a large frame takes long to free, so after the unlock
   const std::lock_guard lock(mutex_);
   if (closed_) return errc::closed;
-  const std::size_t size = payload_of(fresh).size();
+  const std::size_t size = source.data() != nullptr ? source.size() : buffer.size();
   if (size > largest_) return too_large(size);
   const std::int64_t now_ns = realtime_ns();
-  fresh.sequence = sent_.load(std::memory_order_relaxed) + 1;
-  if (fresh.stamp_ns == 0) fresh.stamp_ns = now_ns;
-  replaced = std::move(last_);
-  if (!fresh.buffer && replaced.buffer.size() == size && owns_alone(replaced.buffer))
-    fresh.buffer = std::move(replaced.buffer);
-  deliver(fresh);
+  replaced = std::move(last_.buffer);
+  if (!is_frame(replaced)) replaced.reset();  // a slot, which is free for the sample after this one
+  const bool same_memory = !buffer && replaced.size() == size && owns_alone(replaced);
+  last_ = {.buffer = std::move(same_memory ? replaced : buffer),
+           .sequence = sent_.load(std::memory_order_relaxed) + 1,
+           .stamp_ns = stamp_ns != 0 ? stamp_ns : now_ns,
+           .source = source};
+  deliver(last_);
   count(size, now_ns);
-  if (!fill(fresh)) return errc::no_memory;
-  last_ = std::move(fresh);
-  return {};
+  if (fill(last_)) return {};
+  last_ = {};
+  return errc::no_memory;
 }
 
 // Links without readers get the sample last, because they may share a copy. Meanwhile readers work with the sample.

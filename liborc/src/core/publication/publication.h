@@ -3,7 +3,10 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -81,7 +84,9 @@ class publication {
   [[nodiscard]] transport_set open_transports() const noexcept;
   [[nodiscard]] publication_spec spec_at(const network_scope& scope) const;
   [[nodiscard]] sample_buffer lent(std::size_t size) noexcept;
-  [[nodiscard]] result publish(sample&& fresh) noexcept;
+  // The bytes are in `buffer`, or still in the caller's memory: `source`.
+  [[nodiscard]] result publish(sample_buffer&& buffer, std::span<const std::byte> source = {},
+                               std::int64_t stamp_ns = 0) noexcept;
   // Serves the links, and does one slice of a link's long work without the lock.
   unfinished serve_links() noexcept;
   // These need mutex_.
