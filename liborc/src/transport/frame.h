@@ -38,7 +38,8 @@ struct sample {
   std::int64_t stamp_ns = 0;
   std::uint32_t era = 0;           // of the subscription: number of the publication, counted from its first
   std::uint64_t before_first = 0;  // sequence of that publication before the first sample for this subscription
-  // Not null: the bytes are still in the caller's memory. `buffer` is empty, or has room for them; see fill().
+  // Not null: the bytes are still in memory of the caller, or of a link. `buffer` is empty, or has room for them; see
+  // fill().
   std::span<const std::byte> source = {};
 };
 
@@ -47,7 +48,7 @@ struct sample {
   return s.source.data() != nullptr ? s.source : std::span<const std::byte>{s.buffer.payload(), s.buffer.size()};
 }
 
-// Copies the caller's bytes into the buffer, unless it has them already. Before anyone shares the buffer. False: no
+// Copies the bytes of the source into the buffer, unless it has them already. Before anyone shares the buffer. False: no
 // memory for a frame, and nothing changed.
 [[nodiscard]] bool fill(sample& s) noexcept;
 

@@ -130,9 +130,9 @@ class publisher_link {
   [[nodiscard]] virtual std::size_t max_sample_bytes() const noexcept { return SIZE_MAX; }
   // Hands the sample to every reader that has room. Remembers the others as behind; service() serves them later. The
   // caller keeps `s`, whose sequence is greater than all before. Its bytes may still be in the caller's memory
-  // (sample::source), which is valid during the call: a link that shares them calls fill() first, or copies them into
-  // memory of its own and makes that s.buffer. Nothing changes the bytes of a buffer. Never fails: what a reader does
-  // not get is dropped(), or reaches it later.
+  // (sample::source), which is valid during the call: a link that shares them calls fill() first. One that copies them
+  // into memory of its own may make that the source: its bytes then stay there until the next call of this link.
+  // Nothing changes the bytes of a buffer. Never fails: what a reader does not get is dropped(), or reaches it later.
   virtual void commit(sample& s) noexcept = 0;
 
   // ---- the housekeeping thread ----

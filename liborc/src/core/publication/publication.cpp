@@ -49,12 +49,13 @@ bool publication::was_made_with(const topic_options& again) const noexcept {
 
 result publication::send(const void* data, std::size_t size, std::int64_t stamp_ns) noexcept {
   if (data == nullptr && size != 0) return errc::bad_argument;
+  if (size <= copied_under_lock)
+    return publish({}, {static_cast<const std::byte*>(size != 0 ? data : ""), size}, stamp_ns);
   if (generation_ != fork_generation()) return errc::forked;
-  sample_buffer lent_memory;
-  if (size > copied_under_lock) lent_memory = lent(size);
-  if (!lent_memory) return publish({}, {static_cast<const std::byte*>(size != 0 ? data : ""), size}, stamp_ns);
-  std::memcpy(lent_memory.payload(), data, size);
-  return publish(std::move(lent_memory), {}, stamp_ns);
+  sample_buffer memory = lent(size);
+  if (!memory) return publish({}, {static_cast<const std::byte*>(data), size}, stamp_ns);
+  std::memcpy(memory.payload(), data, size);
+  return publish(std::move(memory), {}, stamp_ns);
 }
 
 result publication::send(message&& msg) noexcept {
@@ -80,6 +81,7 @@ orc::loan publication::lend(std::size_t size) noexcept {
 // Shared memory comes after inproc. Its slots serve readers over inproc as well, by a copy.
 sample_buffer publication::lent(std::size_t size) noexcept {
   const std::lock_guard lock(mutex_);
+  (void)last();
   for (auto link = links_.rbegin(); link != links_.rend(); ++link) {
     if (auto memory = (*link)->try_loan(size)) return memory;
   }
@@ -94,18 +96,26 @@ result publication::publish(sample_buffer&& buffer, std::span<const std::byte> s
   const std::size_t size = source.data() != nullptr ? source.size() : buffer.size();
   if (size > largest_) return too_large(size);
   const std::int64_t now_ns = realtime_ns();
-  replaced = std::move(last_.buffer);
-  if (!is_frame(replaced)) replaced.reset();  // a slot, which is free for the sample after this one
-  const bool same_memory = !buffer && replaced.size() == size && owns_alone(replaced);
-  last_ = {.buffer = std::move(same_memory ? replaced : buffer),
-           .sequence = sent_.load(std::memory_order_relaxed) + 1,
-           .stamp_ns = stamp_ns != 0 ? stamp_ns : now_ns,
-           .source = source};
+  const bool same_memory = !buffer && last_.buffer.size() == size && owns_alone(last_.buffer);
+  if (!same_memory) {
+    replaced = std::exchange(last_.buffer, std::move(buffer));
+    if (!is_frame(replaced)) replaced.reset();  // a slot, which is free for the sample after this one
+  }
+  last_.sequence = sent_.load(std::memory_order_relaxed) + 1;
+  last_.stamp_ns = stamp_ns != 0 ? stamp_ns : now_ns;
+  last_.source = source;
   deliver(last_);
   count(size, now_ns);
-  if (fill(last_)) return {};
+  const bool link_keeps_it = last_.source.data() != source.data();
+  if (link_keeps_it || fill(last_)) return {};
   last_ = {};
   return errc::no_memory;
+}
+
+// Without memory for a copy, those that join later get none.
+sample* publication::last() noexcept {
+  if (!fill(last_)) last_ = {};
+  return last_.buffer ? &last_ : nullptr;
 }
 
 // Links without readers get the sample last, because they may share a copy. Meanwhile readers work with the sample.
@@ -273,6 +283,7 @@ bool publication::close_outdated() {
       ++each;
       continue;
     }
+    (void)last();
     outdated.push_back(std::move(*each));
     each = links_.erase(each);
   }

@@ -91,7 +91,8 @@ class publication {
   unfinished serve_links() noexcept;
   // These need mutex_.
   void deliver(sample& fresh) noexcept;
-  [[nodiscard]] sample* last() noexcept { return last_.buffer ? &last_ : nullptr; }
+  // In a buffer of its own, also when a link had it. Before any call of a link but commit().
+  [[nodiscard]] sample* last() noexcept;
   void count(std::size_t size, std::int64_t sent_ns) noexcept;
   [[nodiscard]] result too_large(std::size_t size) const noexcept;
 

@@ -53,7 +53,7 @@ void shm_publisher_link::commit(sample& s) noexcept {
   }
 }
 
-// The slot then holds the sample for the publication as well, unless a frame does.
+// The slot then has the bytes for the publication as well.
 bool shm_publisher_link::copy_in(sample& s) noexcept {
   const auto bytes = payload_of(s);
   if (!make_room(bytes.size())) return false;
@@ -62,10 +62,7 @@ bool shm_publisher_link::copy_in(sample& s) noexcept {
   if (!slot) return false;
   if (!bytes.empty()) std::memcpy(current->payload(*slot), bytes.data(), bytes.size());
   publish(*slot, bytes.size(), {s.sequence, s.stamp_ns});
-  if (s.source.data() == nullptr) return true;
-  current->hold(*slot);
-  s.buffer = loaned_buffer(current, *slot, bytes.size());
-  s.source = {};
+  if (s.source.data() != nullptr) s.source = {current->payload(*slot), bytes.size()};
   return true;
 }
 
