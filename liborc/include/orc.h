@@ -1,6 +1,8 @@
-// Includes all of ORC: the participant (orc::participant) with the four calls register_topic, request_topic, send_msg
-// and recv_msg, the handles and options behind them, and the directory of topics and participants. Source: ORC paper,
-// section III.A and Listing 1.
+// Includes what programs with samples of bytes need: the participant (orc::participant) with the four calls
+// register_topic, request_topic, send_msg and recv_msg, the handles and options behind them, callbacks, and the
+// directory of topics and participants. Source: ORC paper, section III.A and Listing 1.
+//
+// Not included: orc/typed.h (typed topics), orc/calls.h (services), orc/parameters.h, orc/history.h, orc/schema.h.
 #pragma once
 
 #include "orc/broker.h"
