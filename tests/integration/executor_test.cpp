@@ -36,14 +36,14 @@ ORC_DESCRIBE(pose, x)
 
 namespace {
 
-// Topics of one participant, received by another one over ipc.
+// Topics of one participant, received by another one.
 struct system_of {
-  explicit system_of(int topics, orc::request_options wanted = {}) {
+  explicit system_of(int topics, orc::request_options wanted = {}, orc::transport over = orc::transport::ipc) {
     wanted.connected_within = patience;
-    wanted.transports = {orc::transport::ipc};
+    wanted.transports = {over};
     for (int n = 0; n < topics; ++n) {
       const std::string topic = "t" + std::to_string(n);
-      out.push_back(sender.register_topic(topic, {.transports = {orc::transport::ipc}}));
+      out.push_back(sender.register_topic(topic, {.transports = {over}}));
       in.push_back(receiver.request_topic(topic, wanted));
       REQUIRE(in.back().result());
       REQUIRE(out.back().wait_readers(1, patience));
@@ -270,4 +270,36 @@ TEST_CASE("executor: a typed subscription hands out typed messages, which a call
   while (x == 0 || !kept) REQUIRE(loop.run_once(patience));
   CHECK(x == 2.5);
   CHECK(value_of(kept) == 9);
+}
+
+TEST_CASE("executor: a sample that cannot be received yet is called back when messages are released",
+          "[integration][threads]") {
+  system_of s(2, {.max_messages = 2}, orc::transport::shm);
+  orc::executor loop;
+  std::vector<orc::message> kept;
+  loop.on_sample(s.in[0], [&](orc::message&& sample) { kept.push_back(std::move(sample)); });
+  loop.on_sample(s.in[1], [](const orc::message&) {});
+  std::uint64_t sent = 0;
+  do REQUIRE(send_value(s.out[0], ++sent));
+  while (loop.run_once(100ms) && sent < 100);
+  REQUIRE(kept.size() == sent - 1);  // the last one has no room
+  kept.clear();
+  REQUIRE(loop.run_once(patience));
+  CHECK(value_of(kept.back()) == sent);
+}
+
+TEST_CASE("executor: a callback that stops the call that runs it does not stop the next one",
+          "[integration][threads]") {
+  system_of s(1);
+  orc::executor loop;
+  int seen = 0;
+  loop.on_sample(s.in[0], [&](const orc::message&) {
+    ++seen;
+    loop.stop();
+  });
+  for (int n = 1; n <= 3; ++n) {
+    REQUIRE(send_value(s.out[0], static_cast<std::uint64_t>(n)));
+    CHECK(loop.run_once(patience));
+    CHECK(seen == n);
+  }
 }

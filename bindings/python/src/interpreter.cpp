@@ -41,13 +41,10 @@ registry& living() {
 
 // Also joins those that have ended.
 void start(std::list<helper>& among, std::function<void()> work) {
+  std::list<helper> over;
   for (auto each = among.begin(); each != among.end();) {
-    if (*each->done) {
-      each->thread.join();
-      each = among.erase(each);
-    } else {
-      ++each;
-    }
+    const auto one = each++;
+    if (*one->done) over.splice(over.end(), among, one);
   }
   auto done = std::make_shared<std::atomic<bool>>(false);
   among.push_back({std::thread([work = std::move(work), done]() mutable {
@@ -56,6 +53,10 @@ void start(std::list<helper>& among, std::function<void()> work) {
                      *done = true;
                    }),
                    done});
+  // Where one ran Python code, it takes the GIL once more when it ends.
+  without_gil([&]() noexcept {
+    for (auto& each : over) each.thread.join();
+  });
 }
 
 void end() {

@@ -159,3 +159,45 @@ def test_a_cycle_of_functions_and_participant_is_collected(sides: Sides) -> None
     gc.collect()
     directory = sides.orc.Directory()
     wait_until(lambda: not [each for each in directory.topics("cycle/p") if each.publication])
+
+
+def test_the_initial_value_is_checked_in_the_thread_that_declares() -> None:
+    run_python("""
+        import threading, orc
+        participant = orc.Participant("ipc:///nobody/is/here", broker_timeout_ms=0, log=lambda *_: None)
+        lock, threads = threading.RLock(), []
+        def check(value):
+            with lock:
+                threads.append(threading.get_ident())
+        with lock:
+            try:
+                participant.parameter("gain", 1.0, validate=check)
+            except orc.NoBroker:
+                pass
+        assert threads == [threading.get_ident()], threads
+    """)
+
+
+def test_what_a_check_of_the_initial_value_raises_reaches_the_program(sides: Sides) -> None:
+    def interrupt(value: float) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sides.server.parameter("gain", 1.0, validate=interrupt)
+    with pytest.raises(sides.orc.BadArgument, match=r"^gain cannot be 1(\.0)?: no$"):
+        sides.server.parameter("gain", 1.0, validate=lambda value: "no")
+
+
+def test_a_check_cannot_set_its_own_parameter(sides: Sides) -> None:
+    problems: List[BaseException] = []
+
+    def check(value: float) -> None:
+        if value != 1.0:
+            with pytest.raises(sides.orc.BadArgument) as raised:
+                gain.set(3.0)
+            problems.append(raised.value)
+
+    gain = sides.server.parameter("gain", 1.0, validate=check)
+    gain.set(2.0)
+    assert "own parameter" in str(problems[0])
+    assert gain.value == 2.0

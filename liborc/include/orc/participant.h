@@ -191,8 +191,8 @@ class ORC_API participant {
                                                          std::chrono::nanoseconds deadline);  // See orc/calls.h.
   template <class Reply, class Request>
   [[nodiscard]] call_future<Reply> call(std::string_view name, const Request& request,
-                                        std::chrono::nanoseconds deadline);                         // See orc/calls.h.
-  [[nodiscard]] result wait_for_service(std::string_view name, std::chrono::milliseconds timeout);  // See orc/calls.h.
+                                        std::chrono::nanoseconds deadline);                        // See orc/calls.h.
+  [[nodiscard]] result wait_for_service(std::string_view name, std::chrono::nanoseconds timeout);  // See orc/calls.h.
 
   // Parameters: include orc/parameters.h, which has the contract (liborc/doc/guide/parameters.md).
   template <class T>

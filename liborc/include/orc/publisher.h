@@ -49,7 +49,8 @@ class ORC_API publisher {
   // are. Keeps the sample for subscribers that join later, unless topic_options::keep_last is false.
   // - bad_argument: null data with size > 0, or a sample that is too large for a transport of this topic. The limit is
   //   1 GiB over ipc and tcp, and 90 to 255 MiB over multicast (liborc/doc/contract.md); the message states it.
-  // - no_memory: for the copy. Subscribers over ipc, tcp and multicast, which need none, may have the sample.
+  // - no_memory: for the copy. Subscribers over ipc, tcp and multicast, which need none, may have the sample; those
+  //   that join later get none.
   // - closed, forked and not_registered as above.
   [[nodiscard]] orc::result send(const void* data, std::size_t size) noexcept;
   // The same with a stamp other than the time of this call, in ns since the Unix epoch: of a recording that plays, or

@@ -1,5 +1,4 @@
 // The public functions.
-#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -186,7 +185,7 @@ call_future<std::vector<std::byte>> participant::call(std::string_view name, std
       }));
 }
 
-result participant::wait_for_service(std::string_view name, std::chrono::milliseconds timeout) {
+result participant::wait_for_service(std::string_view name, std::chrono::nanoseconds timeout) {
   const auto component = calls_component::of(*this);
   if (!component) return components::why_none(*this);
   call_error why_not;
@@ -197,8 +196,7 @@ result participant::wait_for_service(std::string_view name, std::chrono::millise
                                                                 : errc::refused;
     return {code, why_not.message()};
   }
-  constexpr auto most = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::nanoseconds::max());
-  return channel->wait_accepted(untyped(), detail::after(std::min(timeout, most)));
+  return channel->wait_accepted(untyped(), detail::after(timeout));
 }
 
 // ---- directory ----

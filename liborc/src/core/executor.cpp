@@ -90,8 +90,10 @@ result executor::core::run(const moment& end, bool once) {
     if (generation_ != detail::fork_generation()) return errc::forked;
     if (stopping.exchange(false)) return once ? errc::timed_out : errc::ok;
     const errc done = turn(end);
+    const bool stopped = stopping.exchange(false);
     if (ends_the_run(done)) return done;
     if (once && done == errc::ok) return errc::ok;
+    if (stopped) return once ? errc::timed_out : errc::ok;
     if (end && monotonic_ns() >= *end) return once ? errc::timed_out : errc::ok;
   }
 }
@@ -126,8 +128,8 @@ errc executor::core::take(entry& from, std::chrono::nanoseconds timeout) {
   switch (const errc status = sample.status()) {
     case errc::ok: from.call(std::move(sample)); return errc::ok;
     case errc::closed: from.removed = true; return errc::nothing_new;
-    case errc::forked:
-    case errc::too_many_messages: from.may_have_more = false; return status;
+    case errc::too_many_messages: return status;  // it is still there, and rings no more
+    case errc::forked: from.may_have_more = false; return status;
     default: from.may_have_more = false; return errc::nothing_new;
   }
 }

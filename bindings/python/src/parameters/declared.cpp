@@ -50,6 +50,19 @@ void call_counted(const running_functions& of, std::atomic<int>& running, Call c
   return returned;
 }
 
+class in_check {
+ public:
+  explicit in_check(std::atomic<std::thread::id>& checker) noexcept : checker_(checker) {
+    checker_ = std::this_thread::get_id();
+  }
+  ~in_check() { checker_ = std::thread::id(); }
+  in_check(const in_check&) = delete;
+  in_check& operator=(const in_check&) = delete;
+
+ private:
+  std::atomic<std::thread::id>& checker_;
+};
+
 template <typename IsOver>
 void wait_until(IsOver&& is_over) {
   while (!is_over()) {
@@ -69,7 +82,20 @@ declared_parameter::declared_parameter(parameter_value initial, nb::object valid
 result declared_parameter::declare(session& by, parameter_description description) {
   std::function<std::string(const parameter_value&)> validate;
   if (!validate_.is_none()) {
-    validate = [weak = weak_from_this(), running = running_](const parameter_value& value) {
+    // C++ checks the initial value on the thread that talks to the broker.
+    // Here, because C++ checks it on the thread that talks to the broker.
+    const parameter_value initial = *current_;
+    if (check_value(description, initial)) {
+      std::optional<nb::python_error> raised;
+      auto* const before = std::exchange(raised_here, &raised);
+      const std::string why = check(initial);
+      raised_here = before;
+      if (raised) throw nb::python_error(std::move(*raised));
+      if (!why.empty())
+        return {errc::bad_argument, by.full_name(description.name) + " cannot be " + to_json(initial) + ": " + why};
+    }
+    validate = [weak = weak_from_this(), running = running_, initial](const parameter_value& value) {
+      if (!running->declared && value == initial) return std::string();
       std::string why = "its program ends";
       call_counted(*running, running->checks, [&] {
         if (const auto same = weak.lock()) why = same->check(value);
@@ -85,6 +111,7 @@ result declared_parameter::declare(session& by, parameter_description descriptio
     if (raw) *made = std::make_shared<detail::raw_parameter>(std::move(raw));
     return found;
   });
+  running_->declared = true;
   raw_ = std::move(*made);
   return outcome;
 }
@@ -126,6 +153,7 @@ void declared_parameter::set(const parameter_value& value) {
 std::string declared_parameter::check(const parameter_value& value) noexcept try {
   const nb::object function = validate_;
   if (function.is_none()) return "its program ends";
+  const in_check here(running_->checker);
   nb::object shown = to_python(value);
   if (!shape_.is_none()) shown = call(shape_, shown);
   return nb::cast<nb::bytes>(call(function, shown)).c_str();
@@ -212,6 +240,8 @@ int declared_parameter::traverse(visitproc visit, void* arg) const noexcept {
 }
 
 void declared_parameter::wait_for_checks() const {
+  if (running_->checker.load() == std::this_thread::get_id())
+    fail(errc::bad_argument, "a check cannot set or withdraw its own parameter");
   wait_until([&] { return running_->checks == 0; });
 }
 

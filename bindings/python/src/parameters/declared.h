@@ -40,10 +40,12 @@ class value_slot : public detail::parameter_store {
 
 // Which functions of a parameter run. Any thread, with or without the GIL.
 struct running_functions {
-  std::atomic<bool> ended{false};  // no thread of ORC starts one any more
+  std::atomic<bool> declared{false};  // its initial value has been checked
+  std::atomic<bool> ended{false};     // no thread of ORC starts one any more
   std::atomic<int> checks{0};
   std::atomic<int> callbacks{0};
-  std::atomic<std::thread::id> caller{};  // of the callback
+  std::atomic<std::thread::id> checker{};  // of the check
+  std::atomic<std::thread::id> caller{};   // of the callback
 };
 
 // With the GIL. Threads of ORC refer to it weakly, so that it and its functions end with the GIL.
@@ -52,7 +54,7 @@ class declared_parameter : public std::enable_shared_from_this<declared_paramete
   // `validate`: takes a value and returns a text, or None. `shape`: makes the program's value of a list, or None.
   declared_parameter(parameter_value initial, nanobind::object validate, nanobind::object shape);
 
-  // Registers it. Returns as participant::parameter does.
+  // Registers it, after its initial value was checked in this thread. Returns as participant::parameter does.
   [[nodiscard]] result declare(session& by, parameter_description description);
 
   // The value in force. Takes no lock.
