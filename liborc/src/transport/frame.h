@@ -48,8 +48,8 @@ struct sample {
   return s.source.data() != nullptr ? s.source : std::span<const std::byte>{s.buffer.payload(), s.buffer.size()};
 }
 
-// Copies the bytes of the source into the buffer, unless it has them already. Before anyone shares the buffer. False: no
-// memory for a frame, and nothing changed.
+// Copies the bytes of the source into the buffer, unless it has them already. Before anyone shares the buffer. False:
+// no memory for a frame, and nothing changed.
 [[nodiscard]] bool fill(sample& s) noexcept;
 
 // Allocates `payload_size` bytes behind space for a header. False when there is no memory.
