@@ -135,6 +135,7 @@ class ORC_API participant {
   // The same for samples of the C++ type T: include orc/typed.h.
   template <class T>
   [[nodiscard]] typed_publisher<T> register_command(std::string_view topic, topic_options options = {});
+  // The same for samples of the C++ type T: include orc/typed.h.
   template <class T>
   [[nodiscard]] typed_subscriber<T> request_command(std::string_view topic, std::chrono::nanoseconds max_age,
                                                     request_options options = {});

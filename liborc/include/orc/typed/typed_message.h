@@ -22,8 +22,9 @@ class [[nodiscard]] typed_message {
   // No sample. For ORC itself: typed_subscriber::recv makes messages.
   typed_message() noexcept = default;
   explicit typed_message(message&& raw) noexcept : raw_(std::move(raw)) { open(); }
-  // Receives. `receive` is subscriber::recv or subscriber::recv_next.
+  // subscriber::recv or subscriber::recv_next.
   using way = message (orc::subscriber::*)(std::chrono::nanoseconds) noexcept;
+  // Receives.
   typed_message(orc::subscriber& from, way receive, std::chrono::nanoseconds timeout) noexcept
       : raw_((from.*receive)(timeout)) {
     open();
