@@ -149,8 +149,8 @@ open_call* failed_call(int code, std::string text) {
 void wait_for_service(session& by, std::string_view service, double ends) {
   const auto until = to_time(ends);
   for (;;) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - steady_clock::now());
-    const auto slice = std::clamp(left, std::chrono::milliseconds(0), between_signals);
+    const std::chrono::nanoseconds left = until - steady_clock::now();
+    const auto slice = std::clamp<std::chrono::nanoseconds>(left, std::chrono::nanoseconds(0), between_signals);
     const result outcome = by.with_participant([&](orc::participant& on) -> result {
       try {
         return on.wait_for_service(service, slice);
