@@ -10,7 +10,7 @@ inline constexpr std::chrono::nanoseconds forever = std::chrono::nanoseconds::ma
 
 namespace detail {
 
-// A timeout in ms, of which -1 is for ever. Below that it is negative, and every call returns bad_argument.
+// -1 is for ever. Other negative timeouts stay negative, and every call refuses those with bad_argument.
 [[nodiscard]] constexpr std::chrono::nanoseconds timeout_of(int timeout_ms) noexcept {
   return timeout_ms == -1 ? forever : std::chrono::milliseconds(timeout_ms);
 }
