@@ -8,17 +8,16 @@ from typing import Any, Callable, Iterable, Type, TypeVar, Union, overload
 import orc._native as _native
 
 from .._errors import BadArgument, Error
+from .._timeouts import LONGEST_S, checked_timeout
 from .._typed import Typed
 from .callbacks import Callbacks
 from .errors import CallErrc
 from .future import CallFuture
 from .handler import runner, takes_call
 from .service import Service
-from .values import codec_for, codec_of, reply_codec, seconds
+from .values import codec_for, codec_of, reply_codec
 
 V = TypeVar("V")
-
-_LONGEST_S = 24 * 3600.0
 
 
 class Calling:
@@ -113,7 +112,7 @@ class Calling:
         if not isinstance(name, str):
             raise TypeError(f"the name of a service is a str, not {name.__class__.__name__}")
         try:
-            if not 0 < deadline <= _LONGEST_S:
+            if not 0 < deadline <= LONGEST_S:
                 raise BadArgument("a deadline is above 0 and at most 24 hours")
             call = self._start_call(name, _native_type(sent), _native_type(expected), sent.encode(request), ends)
         except Error as error:
@@ -126,7 +125,7 @@ class Calling:
         Raises TimedOut, whose text says why, Refused (by the service, or there are 256 connections), BadName,
         BadArgument, Closed, Forked.
         """
-        self._wait_for_service(name, time.monotonic() + seconds("timeout", timeout, 0, _LONGEST_S))
+        self._wait_for_service(name, time.monotonic() + checked_timeout(timeout))
 
 
 def _native_type(codec: Typed[Any]) -> Any:

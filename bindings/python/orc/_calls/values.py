@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from .._errors import BadArgument, BadSample
+from .._errors import BadSample
 from .._type_description import TypeDescription
 from .._typed import Typed, struct, typed
 from .._typed.codec import shown
@@ -34,15 +34,6 @@ class Raw(Typed[bytes]):
 
 RAW = Raw()
 JSON = JsonValue()
-
-
-def seconds(name: str, value: float, least: float, most: float) -> float:
-    """Returns a time in seconds. Raises TypeError, BadArgument."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(f"{name} is a number of seconds, not {type(value).__name__}")
-    if not least <= value <= most:
-        raise BadArgument(f"{name} is {least} to {most} seconds, not {value}")
-    return float(value)
 
 
 def codec_of(type: Any) -> Typed[Any]:

@@ -7,6 +7,7 @@ from typing import Any, Callable, Iterable, List, Optional, Tuple
 import orc._native as _native
 
 from .._errors import BadArgument
+from .._timeouts import checked_timeout
 from .._typed.variables import V
 from .description import ParameterDescription
 from .functions import read_only_array
@@ -14,8 +15,6 @@ from .parameter import Parameter
 from .remote import ParameterOutcome
 from .toml import from_toml, to_toml
 from .values import MAX_LENGTH, Value, canonical, converted
-
-_LONGEST_S = 24 * 3600.0
 
 
 class Tuning:
@@ -91,7 +90,7 @@ class Tuning:
         parameter, or its program has just ended), TimedOut (the program did not answer), Refused (it has no place for
         another client, or too many requests wait), Closed, Forked, and what Directory.describe raises.
         """
-        found: Value = _native.get_parameter(self._session, self.resolve(name), _seconds(timeout))
+        found: Value = _native.get_parameter(self._session, self.resolve(name), checked_timeout(timeout))
         return found
 
     def set_parameter(self: Any, name: str, value: Any, timeout: float = 5.0) -> Value:
@@ -101,7 +100,9 @@ class Tuning:
         get_parameter. Also raises BadArgument (the program refused the value: the text says why and what is allowed)
         and TypeError. Refused: also when the parameter is read-only. TimedOut: the value may come into force later.
         """
-        found: Value = _native.set_parameter(self._session, self.resolve(name), canonical(value), _seconds(timeout))
+        found: Value = _native.set_parameter(
+            self._session, self.resolve(name), canonical(value), checked_timeout(timeout)
+        )
         return found
 
     def get_parameters(self: Any, pattern: str = "**", timeout: float = 5.0) -> List[ParameterOutcome]:
@@ -109,7 +110,7 @@ class Tuning:
 
         timeout: for all together. Raises as Directory.topics does.
         """
-        found = _native.get_parameters(self._session, self.resolve(pattern), False, _seconds(timeout))
+        found = _native.get_parameters(self._session, self.resolve(pattern), False, checked_timeout(timeout))
         return [ParameterOutcome(*each) for each in found]
 
     def save_parameters(self: Any, pattern: str = "**", timeout: float = 5.0) -> Tuple[str, List[ParameterOutcome]]:
@@ -118,7 +119,7 @@ class Tuning:
         Leaves out parameters that are read-only. Also returns one outcome per parameter; those that failed are not in
         the text. timeout: for all together. Raises as Directory.topics does.
         """
-        found = _native.get_parameters(self._session, self.resolve(pattern), True, _seconds(timeout))
+        found = _native.get_parameters(self._session, self.resolve(pattern), True, checked_timeout(timeout))
         return to_toml({name: value for name, value, _ in found if value is not None}), [
             ParameterOutcome(*each) for each in found
         ]
@@ -132,19 +133,10 @@ class Tuning:
         """
         wanted = from_toml(toml)
         values = {name: value for name, value in wanted.items() if value is not None}
-        found = _native.set_parameters(self._session, values, _seconds(timeout))
+        found = _native.set_parameters(self._session, values, checked_timeout(timeout))
         text = "a parameter is true or false, a number, a text or a list of numbers"
         none = [ParameterOutcome(each, None, BadArgument(f"{each}: {text}")) for each in wanted if each not in values]
         return sorted([*(ParameterOutcome(*each) for each in found), *none], key=lambda each: each.name)
-
-
-def _seconds(timeout: float) -> float:
-    """Raises TypeError, BadArgument."""
-    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)):
-        raise TypeError(f"timeout is a number of seconds, not {type(timeout).__name__}")
-    if not 0 <= timeout <= _LONGEST_S:
-        raise BadArgument(f"timeout is 0 to {_LONGEST_S} seconds, not {timeout}")
-    return float(timeout)
 
 
 def _limit(name: str, given: Optional[float], initial: Value) -> Optional[Value]:
