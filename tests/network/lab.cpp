@@ -25,11 +25,14 @@ std::string port(std::size_t host) { return "port" + std::to_string(host); }
 
 // In one nft command, so that it takes effect at once.
 std::string firewall(const std::string& from, const std::string& to, outage how) {
-  const std::string verdict = how == outage::ip       ? "drop"
-                              : how == outage::reject ? "reject"
-                                                      : "meta l4proto tcp reject with tcp reset";
-  return "nft 'table inet lab { chain in { type filter hook input priority 0; " + from + " " + verdict +
-         "; }; chain out { type filter hook output priority 0; " + to + " " + verdict + "; }; }'";
+  const std::string verdict = how == outage::reject  ? "reject"
+                              : how == outage::reset ? "meta l4proto tcp reject with tcp reset"
+                                                     : "drop";
+  const auto chain = [&](const std::string& hook, const std::string& packets) {
+    return "chain " + hook + " { type filter hook " + hook + " priority 0; " + packets + " " + verdict + "; }; ";
+  };
+  return "nft 'table inet lab { " + (how == outage::mute ? "" : chain("input", from)) +
+         (how == outage::deaf ? "" : chain("output", to)) + "}'";
 }
 
 }  // namespace
@@ -41,6 +44,8 @@ std::string to_string(outage how) {
     case outage::ip: return "IP level";
     case outage::reject: return "REJECT";
     case outage::reset: return "reset";
+    case outage::deaf: return "deaf";
+    case outage::mute: return "mute";
   }
   return {};
 }
@@ -84,19 +89,35 @@ std::unique_ptr<lab> lab::make(std::size_t hosts, std::string& why) try {
   made->switch_->sh("ip link add br0 type bridge mcast_snooping 0 && ip link set br0 up");
   for (std::size_t i = 0; i < hosts; ++i) {
     const auto& host = made->hosts_.emplace_back(std::make_unique<lab_host>(i, "10.78.0." + std::to_string(i + 1)));
-    if (!run_command({"ip", "link", "add", "eth0", "netns", std::to_string(host->pid()), "type", "veth", "peer", "name",
-                      port(i), "netns", std::to_string(made->switch_->pid())},
-                     why))
-      return nullptr;
-    made->switch_->sh("ip link set " + port(i) + " master br0 up");
-    // nodad: usable at once. Without IPv6 in the kernel the tests of IPv6 say so.
-    host->sh("ip addr add " + host->address() + "/24 dev eth0 && ip link set eth0 up && " +
-             "ip route add 224.0.0.0/4 dev eth0 && (ip addr add " + host->address_v6() + "/64 dev eth0 nodad || true)");
+    if (!made->plug(*host, why)) return nullptr;
   }
   return made;
 } catch (const std::runtime_error& e) {
   why = e.what();
   return nullptr;
+}
+
+bool lab::plug(const lab_host& host, std::string& why) const {
+  if (!run_command({"ip", "link", "add", "eth0", "netns", std::to_string(host.pid()), "type", "veth", "peer", "name",
+                    port(host.number()), "netns", std::to_string(switch_->pid())},
+                   why))
+    return false;
+  switch_->sh("ip link set " + port(host.number()) + " master br0 up");
+  // nodad: usable at once. Without IPv6 in the kernel the tests of IPv6 say so.
+  host.sh("ip addr add " + host.address() + "/24 dev eth0 && ip link set eth0 up && " +
+          "ip route add 224.0.0.0/4 dev eth0 && (ip addr add " + host.address_v6() + "/64 dev eth0 nodad || true)");
+  return true;
+}
+
+void lab::plug_again(std::size_t host) const {
+  hosts_.at(host)->sh("ip link del eth0");
+  std::string why;
+  if (!plug(*hosts_.at(host), why)) throw std::runtime_error(why);
+}
+
+void lab::move(std::size_t host, const std::string& address) const {
+  hosts_.at(host)->sh("ip -4 addr flush dev eth0; ip addr add " + address +
+                      "/24 dev eth0; ip route add 224.0.0.0/4 dev eth0");
 }
 
 void lab::drop_v4() const {
@@ -113,6 +134,8 @@ void lab::cut(std::size_t host, outage how) const {
     case outage::silent: switch_->sh("ip link set " + port(host) + " nomaster"); break;
     case outage::ip:
     case outage::reject:
+    case outage::deaf:
+    case outage::mute:
     case outage::reset: hosts_.at(host)->sh(firewall("iifname eth0", "oifname eth0", how)); break;
   }
 }

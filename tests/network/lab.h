@@ -18,7 +18,9 @@ enum class outage {
   silent,   // the switch swallows every frame: nobody is told
   ip,       // a firewall drops every packet, both ways
   reject,   // a firewall answers every packet with an error, both ways
-  reset     // a firewall ends every tcp connection that something is sent over
+  reset,    // a firewall ends every tcp connection that something is sent over
+  deaf,     // a firewall drops what comes in
+  mute      // a firewall drops what goes out
 };
 inline constexpr outage every_outage[] = {outage::carrier, outage::silent, outage::ip, outage::reject};
 [[nodiscard]] std::string to_string(outage how);
@@ -59,6 +61,12 @@ class lab {
   // What the hosts file of a host says from now on, instead of what it said: "ADDRESS NAME" lines.
   void set_names(std::size_t host, const std::string& lines) const;
 
+  // Removes a host's interface and makes it again, as a USB adapter that is plugged in again: the same name and
+  // addresses, another index.
+  void plug_again(std::size_t host) const;
+  // Gives it another IPv4 address.
+  void move(std::size_t host, const std::string& address) const;
+
   // Cuts a host off from all others, until mend().
   void cut(std::size_t host, outage how) const;
   // Cuts only the path between two: outage::ip or outage::reject.
@@ -67,6 +75,7 @@ class lab {
 
  private:
   lab() = default;
+  [[nodiscard]] bool plug(const lab_host& host, std::string& why) const;
 
   std::unique_ptr<lab_host> switch_;
   std::vector<std::unique_ptr<lab_host>> hosts_;

@@ -1,9 +1,11 @@
 // A broker on host 0, a publisher on 1, a subscriber on 2, and a stream of 100 Hz, all of it in order: what outages are
-// tried on. Throws std::runtime_error when a program does not do what it is told.
+// tried on. Over multicast there may be no broker. Throws std::runtime_error when a program does not do what it is
+// told.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,10 +16,13 @@ namespace orc::test {
 
 class three_hosts {
  public:
-  explicit three_hosts(lab& hosts);
+  explicit three_hosts(lab& hosts, std::string transport = "tcp", bool with_broker = true);
 
-  [[nodiscard]] std::uint64_t received() { return subscriber_->stats("pose").received; }
-  [[nodiscard]] std::uint64_t missed() { return subscriber_->stats("pose").missed; }
+  [[nodiscard]] test_node::collected heard() { return subscriber_->stats("pose"); }
+  [[nodiscard]] std::uint64_t received() { return heard().received; }
+  [[nodiscard]] std::uint64_t missed() { return heard().missed; }
+  // Ends the stream. Returns its last value.
+  [[nodiscard]] std::uint64_t last_sent();
   [[nodiscard]] bool is_linked() { return !subscriber_->ask("link pose").starts_with("none"); }
   // Does the broker know the publisher?
   [[nodiscard]] bool is_published();
@@ -35,6 +40,9 @@ class three_hosts {
     std::int64_t map_ms = -1;
   };
   [[nodiscard]] recovery after(const cut& what, std::chrono::milliseconds length);
+  // The same for any fault. `samples`: that have to arrive after it.
+  [[nodiscard]] recovery after(const std::function<void()>& fail, const std::function<void()>& mend,
+                               std::chrono::milliseconds length, std::uint64_t samples);
   // One outage that ends every connection of a host; back when samples arrive and the broker knows the publisher.
   void reset(std::size_t host);
 
@@ -47,7 +55,9 @@ class three_hosts {
 
  private:
   lab& hosts_;
-  lab_broker broker_;
+  const std::string transport_;
+  const std::string wanted_;  // the transports of a request
+  std::optional<lab_broker> broker_;
   std::unique_ptr<test_node> publisher_;
   std::unique_ptr<test_node> subscriber_;
   int outages_ = 0;

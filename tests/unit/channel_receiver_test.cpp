@@ -186,6 +186,53 @@ TEST_CASE("channel receiver: open, a program that begins again is heard again", 
   CHECK(l.takes() == "after 2");
 }
 
+TEST_CASE("channel receiver: open, a publication that was silent counts on, whatever its silence", "[unit]") {
+  listener l({}, 8);
+  l.hears(own(datagram_kind::announce, 4));
+  l.hears(message(5, "a"));
+  CHECK(l.takes() == "a 5");
+  for (int second = 0; second < 60; ++second) {
+    l.now += std::chrono::seconds(1);
+    l.receiver.remind(l.now, false);
+  }
+  CHECK_FALSE(l.reports());  // nobody would answer
+  l.hears(message(9, "b"));  // before its announcement
+  CHECK(l.takes() == "b 9");
+  l.hears(own(datagram_kind::announce, 9));
+  CHECK(l.reports());
+  l.hears(message(9, "b"));
+  CHECK(l.takes().empty());
+  CHECK(l.receiver.newest_of(publication) == 9);
+  // From another address.
+  l.hears(own(datagram_kind::announce, 9), there);
+  l.hears(message(9, "b"), there);
+  CHECK(l.takes().empty());
+  l.hears(message(12, "c"), there);
+  CHECK(l.takes() == "c 12");
+  // Another program at its address begins at 0.
+  l.now += std::chrono::seconds(10);
+  l.hears(message(0, "d"), there);
+  CHECK(l.takes() == "d 13");
+}
+
+TEST_CASE("channel receiver: open, a publication that was followed before goes on from there", "[unit]") {
+  channel_receiver receiver({.channel = "c", .publication = {}, .link = link_id, .newest = 7, .max_bytes = 1 << 20});
+  const monotonic::time_point now{std::chrono::hours(1)};
+  receiver.expect_again(publication, here, reports_at, now);
+  CHECK(receiver.newest_of(publication) == 7);
+  CHECK_FALSE(receiver.connected());
+  sample s;
+  receiver.on_group(message(7, "old"), here, 1, now);
+  CHECK_FALSE(receiver.ready().pop(s));
+  receiver.on_group(message(10, "new"), here, 1, now);
+  REQUIRE(receiver.ready().pop(s));
+  CHECK(s.sequence == 10);
+  CHECK(receiver.connected());
+  receiver.on_group(message(3, "of LCM"), there, 1, now);
+  REQUIRE(receiver.ready().pop(s));
+  CHECK(s.sequence == 11);
+}
+
 TEST_CASE("channel receiver: fragments of another channel are dropped, whichever comes first", "[unit]") {
   listener l({});
   const std::string large(3000, 'x');

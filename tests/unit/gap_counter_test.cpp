@@ -105,6 +105,15 @@ TEST_CASE("gap counter: a sample of the last publication that is returned late c
   CHECK(gaps.returned(first) == 0);
 }
 
+TEST_CASE("gap counter: a publication whose samples came before counts on in its own numbers", "[unit]") {
+  gap_counter gaps;
+  gaps.begin_publication(7);
+  gaps.begin_link(9);
+  sample again = numbered(7);
+  CHECK_FALSE(gaps.arrived(again));
+  CHECK(returned(gaps, 10) == 2);
+}
+
 TEST_CASE("gap counter: a dropped sample counts with the next one, of whichever publication", "[unit]") {
   gap_counter gaps;
   gaps.begin_publication();

@@ -374,6 +374,45 @@ TEST_CASE("link follower: it hears any sender as soon as the broker knows none, 
   CHECK(f.multicast->last().is_open);
 }
 
+TEST_CASE(
+    "link follower: a publication that the broker forgot and knows again counts on, also what was heard meanwhile",
+    "[unit]") {
+  for (const bool with_others : {false, true}) {
+    fixture f(8, group);
+    const auto publication = f.link_up();
+    f.ipc->last().send(5);
+    f.run(100ms);
+    REQUIRE(f.follower.link() != nullptr);
+    f.box.pull(*f.follower.link());
+    f.report_none(true);
+    f.ipc->last().lose();
+    f.run(1s);
+    REQUIRE(f.multicast->asked.size() == 1);
+    CHECK(f.multicast->asked.front().before == publication);
+    CHECK(f.multicast->asked.front().before_at == std::vector{over_ipc});
+    CHECK(f.multicast->asked.front().newest == 5);
+    // It is heard, and an LCM program may be as well.
+    f.multicast->last().in_order = true;
+    f.multicast->last().send(8);
+    if (with_others) f.multicast->last().send(9);
+    f.multicast->last().newest_of = 8;
+    CHECK(f.arrived() == sequences{5});
+    f.report(publication);
+    f.run(1s);
+    REQUIRE(f.follower.is_connected());
+    CHECK(f.arrived() == (with_others ? sequences{8, 9} : sequences{8}));
+    f.ipc->last().in_order = true;
+    for (const std::uint64_t sequence : {8U, 10U}) f.ipc->last().send(sequence);
+    f.box.pull(*f.follower.link());
+    f.box.pull(*f.follower.link());
+    sample next;
+    REQUIRE(f.box.take(next));
+    CHECK(next.sequence == 10);
+    CHECK(next.before_first <= 8);
+    CHECK_FALSE(f.box.take(next));
+  }
+}
+
 TEST_CASE("link follower: it serves a link that asks for it, and wakes the user for samples in other memory",
           "[unit]") {
   fixture f;

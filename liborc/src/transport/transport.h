@@ -75,10 +75,13 @@ struct subscription_spec {
   wire::id id;
   std::uint64_t secret = 0;  // for that publication: proves that two connections are the same subscription's
   orc::detail::delivery delivery;
-  request_options options = {};    // each transport reads the ones that it has
-  bool alone = false;              // no broker is used
-  std::uint64_t newest = 0;        // sequence of this publication's newest sample that came over another link
-  std::shared_ptr<doorbell> bell;  // for links without a descriptor: they ring it when samples arrive
+  request_options options = {};  // each transport reads the ones that it has
+  bool alone = false;            // no broker is used
+  std::uint64_t newest = 0;      // sequence of the newest sample that came over another link
+  // With no publication: the one that was followed before, and its endpoints.
+  wire::id before = {};
+  std::vector<wire::endpoint> before_at = {};
+  std::shared_ptr<doorbell> bell;                   // for links without a descriptor: they ring it when samples arrive
   std::shared_ptr<const described_type> type = {};  // that it expects; nothing: any. options.type is empty
   std::string run_directory = {};  // of the broker's users: ipc and shm connect there and in the well-known places only
 };
@@ -241,6 +244,8 @@ class subscriber_link {
   // Descriptor that is readable when service() has work, which is seldom; -1: never. The housekeeping polls it.
   [[nodiscard]] virtual int control_fd() const noexcept { return -1; }
   virtual void service() noexcept {}
+  // The host's addresses or routes changed. Housekeeping thread.
+  virtual void network_changed() noexcept {}
   // After service(): long work, which the caller shares. The caller releases the lock, calls step() once, and calls
   // service() again. Housekeeping thread. Null: none.
   [[nodiscard]] virtual std::shared_ptr<upkeep> work() noexcept { return nullptr; }
@@ -248,6 +253,9 @@ class subscriber_link {
   // Sequence of the first sample for this end: the newest when it joined, or the next one when the publication keeps no
   // last sample; 0: there was none. Known once connected.
   [[nodiscard]] virtual std::uint64_t newest_at_join() const noexcept = 0;
+
+  // Sequence of the newest sample that came of this publication; 0: none. For links without a publication.
+  [[nodiscard]] virtual std::uint64_t newest_of(const wire::id&) const noexcept { return 0; }
 
   // Checks the path: asks the publisher's host when nothing has come for a while. False: the host does not answer any
   // more; the link itself may notice that much later. Called about twice a second if capabilities::checks_path.

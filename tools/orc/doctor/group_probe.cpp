@@ -29,7 +29,7 @@ std::string head() { return "LC02" + std::string(4, '\0') + channel + '\0'; }
 detail::expected<group_probe> group_probe::open(const wire::multicast_url& url) {
   auto in = multicast::open_receiver(url, multicast::channel_filter(channel, std::nullopt));
   if (!in) return in.error();
-  if (url.ttl != 0 && !multicast::join_network(in->get(), url))
+  if (url.ttl != 0 && multicast::join_network(in->get(), url) == 0)
     return error(errc::system_error, "the group cannot be joined: no interface has a route to it");
   auto out = multicast::open_sender(url);
   if (!out) return out.error();

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/clock.h"
 #include "orc/schema.h"
 #include "transport/multicast/datagram/lcm_datagram.h"
 #include "transport/multicast/socket/datagram_batch.h"
@@ -34,6 +35,9 @@ constexpr std::size_t busy = 8;
 
 // So many datagrams in a row: then blocks may be due, or the end.
 constexpr std::size_t turn_datagrams = 4096;
+
+// How often it looks for the network.
+constexpr std::chrono::milliseconds look_interval{1000};
 
 // A gap beyond this is another program with the same address.
 constexpr std::int32_t largest_gap = 1'000'000;
@@ -71,7 +75,7 @@ result record_lcm_listener::start(std::string& remark) {
   auto opened = multicast::open_receiver(url_, everything);
   if (!opened) return opened.error();
   socket_ = *std::move(opened);
-  joined_ = multicast::join_network(socket_.get(), url_);
+  network_ = multicast::join_network(socket_.get(), url_);
   remark = multicast::receive_buffer_remark(socket_.get(), url_);
   fragments_ = std::make_unique<multicast::reassembly>(url_.reassembly);
   wake_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -89,12 +93,15 @@ void record_lcm_listener::stop() {
 }
 
 void record_lcm_listener::run() {
+  auto next_look = detail::monotonic::now();
   while (!stop_) {
-    int wait_ms = filler_.hand_over_if_due();
-    if (!joined_) {  // the network may come later
-      joined_ = multicast::join_network(socket_.get(), url_);
-      wait_ms = wait_ms < 0 ? 1000 : wait_ms;
+    const auto now = detail::monotonic::now();
+    if (now >= next_look) {  // the network may come later, or go and come back
+      network_ = multicast::join_network(socket_.get(), url_, network_);
+      next_look = now + look_interval;
     }
+    const int due_ms = filler_.hand_over_if_due();
+    const int wait_ms = due_ms < 0 ? static_cast<int>(look_interval.count()) : due_ms;
     pollfd items[2] = {{socket_.get(), POLLIN, 0}, {wake_.get(), POLLIN, 0}};
     if (::poll(items, 2, wait_ms) <= 0) continue;
     if (receive()) {

@@ -82,7 +82,7 @@ class record_lcm_listener {
     std::int64_t heard_ns = 0;
   };
   std::vector<sender> senders_;
-  bool joined_ = false;
+  int network_ = 0;  // index of the interface that it joined on
   std::thread thread_;
 };
 

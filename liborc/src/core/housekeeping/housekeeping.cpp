@@ -152,7 +152,7 @@ void housekeeping::take_calls() {
 void housekeeping::follow_addresses(monotonic::time_point now) {
   addresses_.step(now);
   if (now >= addresses_.due()) {
-    care_.look_at_all();
+    care_.network_changed();
     session_.follow_addresses(now, care_.topics());
     addresses_.done();
   }

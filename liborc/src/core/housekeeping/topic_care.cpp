@@ -42,6 +42,12 @@ void topic_care::look_at_all() noexcept {
   for (auto& [key, each] : watched_topics_) schedule_.look_soon(each);
 }
 
+void topic_care::network_changed() noexcept {
+  for (const auto& each : topics_.subscriptions)
+    for_each_part(*each, [](subscription& part) { part.network_changed(); });
+  look_at_all();
+}
+
 void topic_care::look_at_called() noexcept {
   for (auto& [key, each] : watched_topics_) {
     if (each.receiver && each.receiver->take_call()) schedule_.look_soon(each);

@@ -26,6 +26,8 @@ class topic_care {
   void let_go(const announcement* of) noexcept;
 
   void look_at_all() noexcept;
+  // The host's addresses or routes changed. Looks at all.
+  void network_changed() noexcept;
   // At the subscriptions whose users called (subscription::take_call).
   void look_at_called() noexcept;
   // At those that the session changed.

@@ -44,10 +44,11 @@ void link_follower::follow(const wire::id& publication, const std::vector<wire::
   }
   if (same && !why_not && endpoints == endpoints_ && (link_ || selector_.aiming())) return;
   if (!same) {
-    end_link();
+    if (link_) samples_.save(*link_);
+    take_over(publication);
+    drop_link();
     last_end_.clear();
     departure_.forget();
-    samples_.begin_publication();
     publication_ = publication;
   }
   endpoints_ = endpoints;
@@ -56,6 +57,19 @@ void link_follower::follow(const wire::id& publication, const std::vector<wire::
   obstacle_.reset();
   const bool link_stays = link_ && std::find(endpoints_.begin(), endpoints_.end(), linked_to_) != endpoints_.end();
   if (!link_stays) look_for_link(pace_.book(now));  // a link that is up serves until the new one is up
+}
+
+// The numbers of the samples go on where the same publication does: the broker may forget it, and know it again, while
+// it is heard over multicast.
+void link_follower::take_over(const wire::id& next) {
+  const auto newest = samples_.newest();
+  if (!next) {
+    followed_before_ = publication_;
+    return selector_.followed_before(publication_, endpoints_);
+  }
+  const bool was_open = !publication_;
+  const auto heard = was_open && link_ ? link_->newest_of(next) : was_open && next == followed_before_ ? newest : 0;
+  if (heard == 0 || heard != newest) samples_.begin_publication(heard);
 }
 
 void link_follower::keep_away(obstacle&& why) {
@@ -86,7 +100,7 @@ void link_follower::stand_aside() noexcept {
   departure_.forget();
   obstacle_.reset();
   endpoints_.clear();
-  publication_ = {};
+  publication_ = followed_before_ = {};
 }
 
 void link_follower::resume(monotonic::time_point now) noexcept {

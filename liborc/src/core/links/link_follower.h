@@ -46,6 +46,11 @@ class link_follower {
   void resume(monotonic::time_point now) noexcept;
   // Goes on with the search, serves the link, and drops it when it has ended.
   void step(monotonic::time_point now);
+  // The host's addresses or routes changed. step() follows.
+  void network_changed() noexcept {
+    selector_.network_changed();
+    if (link_) link_->network_changed();
+  }
   // After step(): long work of a link. The caller does it without the lock, and calls step() again. Null: none.
   [[nodiscard]] std::shared_ptr<upkeep> work() noexcept { return link_ ? link_->work() : selector_.work(); }
   // Descriptors to poll until the next step, and when that is due at the latest.
@@ -81,6 +86,7 @@ class link_follower {
  private:
   void follow(const wire::id& publication, const std::vector<wire::endpoint>& endpoints,
               std::optional<obstacle> why_not, monotonic::time_point now);
+  void take_over(const wire::id& next);
   void keep_away(obstacle&& why);
   void listen_openly(monotonic::time_point now);
   void look_for_link(monotonic::time_point from);
@@ -104,6 +110,7 @@ class link_follower {
 
   // The publication.
   wire::id publication_;
+  wire::id followed_before_;  // while publication_ is none
   std::vector<wire::endpoint> endpoints_;
   std::optional<obstacle> obstacle_;
   departure departure_;

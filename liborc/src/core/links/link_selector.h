@@ -40,12 +40,17 @@ class link_selector {
     bool checks_path;             // capabilities::checks_path
   };
 
-  // `wanted.publication`, `wanted.secret`, `wanted.newest` and `wanted.run_directory` are ignored.
+  // `wanted.publication`, `wanted.secret`, `wanted.newest`, `wanted.before` and `wanted.run_directory` are ignored.
   link_selector(subscription_spec wanted, transport_set allowed, std::shared_ptr<const transport_list> transports)
       : wanted_(std::move(wanted)), allowed_(allowed), transports_(std::move(transports)) {}
 
   // Sets where the broker's users may have endpoints, besides the well-known places.
   void look_in(const std::string& run_directory) { wanted_.run_directory = run_directory; }
+  // Sets the publication that was followed before there was none, and its endpoints.
+  void followed_before(const wire::id& publication, const std::vector<wire::endpoint>& endpoints) {
+    wanted_.before = publication;
+    wanted_.before_at = endpoints;
+  }
   // Starts to look for a link to this publication. `newest`: sequence of its newest sample so far; `from`: not before.
   void aim(const wire::id& publication, const std::vector<wire::endpoint>& endpoints, std::uint64_t newest,
            monotonic::time_point from = {});
@@ -59,6 +64,9 @@ class link_selector {
   // Goes on with the search. Returns the link once it is found; the search is then over.
   [[nodiscard]] std::optional<choice> step(monotonic::time_point now);
 
+  void network_changed() noexcept {
+    for (const auto& each : candidates_) each.link->network_changed();
+  }
   void append_fds(std::vector<int>& to) const;
   [[nodiscard]] std::optional<monotonic::time_point> next_step() const noexcept;
   // The state of each endpoint, best first: its address, its state and, for a silent one, the likely cause.

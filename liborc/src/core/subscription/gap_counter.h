@@ -15,11 +15,13 @@ namespace orc::detail {
 // the samples of its own publication that went through neither. Not thread-safe: the subscription serialises.
 class gap_counter {
  public:
-  // From now on samples of another publication arrive, which counts from 1 again.
-  void begin_publication() noexcept {
+  // From now on samples of another publication arrive, which has its own numbers. `newest`: of its samples, the newest
+  // that came before; 0: none did.
+  void begin_publication(std::uint64_t newest = 0) noexcept {
     ++era_;
-    newest_ = 0;
+    newest_ = newest;
     before_first_.reset();
+    if (newest != 0) before_first_ = newest;
   }
   // A link of the publication came up: see subscriber_link::newest_at_join. Only the first one decides which samples
   // were sent before the subscription joined. Those are not missed.

@@ -140,6 +140,11 @@ void subscription::step(monotonic::time_point now) {
   if (!is_closed()) source_.step(now);
 }
 
+void subscription::network_changed() noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!is_closed()) source_.network_changed();
+}
+
 std::optional<monotonic::time_point> subscription::drain(monotonic::time_point now) {
   const std::lock_guard lock(mutex_);
   if (is_closed() || !should_drain(now)) return std::nullopt;

@@ -26,7 +26,8 @@ channel_receiver::channel_receiver(settings given)
       shards_(settings_.max_bytes),
       filter_(settings_.type.get()),
       types_(is_open() ? settings_.type : nullptr),
-      ready_(std::max<std::uint32_t>(1, settings_.depth)) {}
+      ready_(std::max<std::uint32_t>(1, settings_.depth)),
+      order_(settings_.newest) {}
 
 void channel_receiver::expect(const source& from, const source& reports_at, std::uint64_t newest) {
   sender& whom = senders_.add(from, {});
@@ -35,12 +36,32 @@ void channel_receiver::expect(const source& from, const source& reports_at, std:
   whom.announced = newest;
 }
 
+void channel_receiver::expect_again(const wire::id& publication, const source& from, const source& reports_at,
+                                    monotonic::time_point now) {
+  sender& whom = senders_.add(from, {});
+  whom.publication = publication;
+  whom.takes_reports = reports_at;
+  if (settings_.newest != 0) whom.newest = settings_.newest;
+  whom.taken = now;
+}
+
+std::uint64_t channel_receiver::newest_of(const wire::id& publication) const noexcept {
+  std::uint64_t newest = 0;
+  for (const sender& each : senders_) {
+    if (each.publication == publication) newest = std::max(newest, each.newest.value_or(0));
+  }
+  return newest;
+}
+
 // ---- datagrams ----
 
 void channel_receiver::on_group(std::span<const std::byte> bytes, const source& from, std::int64_t stamp_ns,
                                 monotonic::time_point now) noexcept {
   if (const auto message = lcm::decode(bytes)) {
-    if (sender* const who = sender_at(from, now)) on_message(*who, *message, stamp_ns, now);
+    if (sender* const who = sender_at(from, now)) {
+      look_for_another(*who, *message, now);
+      on_message(*who, *message, stamp_ns, now);
+    }
   } else if (const auto own = decode(bytes); own && own->kind == datagram_kind::announce) {
     on_announce(*own, from, now);
   } else if (const auto shard = decode_fec(bytes); shard && shard->channel == settings_.channel) {
@@ -78,12 +99,25 @@ bool channel_receiver::is_left_to_broker(const sender& whom, monotonic::time_poi
   return whom.registered && now - whom.since < broker_tells_within;
 }
 
+// Another program with the same address, or the same one after a restart.
+void channel_receiver::look_for_another(sender& at, const lcm::datagram& d, monotonic::time_point now) noexcept {
+  if (at.publication && now - at.alive() <= silence) return;
+  if (!at.newest || now - at.taken <= begins_again || at.sequence_of(d.number) > *at.newest) return;
+  at.newest.reset();
+  if (at.publication) forget_publication(at, now);
+}
+
+// A later announcement begins anew. Without one it is an LCM program, from announces_within on.
+void channel_receiver::forget_publication(sender& at, monotonic::time_point now) noexcept {
+  at.publication = {};
+  at.type = {};
+  at.registered = false;
+  at.since = now;
+}
+
 void channel_receiver::on_message(sender& from, const lcm::datagram& d, std::int64_t stamp_ns,
                                   monotonic::time_point now) noexcept {
   if (is_left_to_broker(from, now)) return;
-  // Another program with the same address, or the same one after a restart.
-  if (!from.publication && from.newest && now - from.taken > begins_again && from.sequence_of(d.number) <= *from.newest)
-    from.newest.reset();
   from.heard = now;
   if (d.fragment == 0 && d.channel != settings_.channel) {
     from.other_channel = d.number;
@@ -143,6 +177,7 @@ void channel_receiver::on_announce(const orc_datagram& d, const source& from, mo
     // A live publication is not replaced by another one that claims its address.
     const bool another = who->publication && who->publication != d.publication;
     if (another && now - who->alive() < sender_table::hold) return count_malformed();
+    const bool returns = now - who->alive() > silence;
     who->registered = d.registered && !settings_.alone;
     who->announced_at = now;
     if (is_left_to_broker(*who, now)) {
@@ -150,9 +185,11 @@ void channel_receiver::on_announce(const orc_datagram& d, const source& from, mo
       return;
     }
     senders_.hold_place(*who, now);
-    if (who->publication == d.publication && (!types_ || who->type.hash == d.type)) return;
+    if (who->publication == d.publication && !returns && (!types_ || who->type.hash == d.type)) return;
     if (another) who->newest.reset();
     if (who->publication != d.publication) who->type = {};
+    // It may have sent from another address before.
+    if (const auto known = newest_of(d.publication); known > who->newest.value_or(0)) who->newest = known;
     who->publication = d.publication;
     who->takes_reports = {from.address, d.reports_at};
     who->announced = d.sequence;
@@ -261,13 +298,12 @@ void channel_receiver::remind(monotonic::time_point now, bool all) noexcept {
   for (sender& each : senders_) {
     if (!each.publication) continue;
     if (is_open() && now - each.alive() > silence) {
-      // A later announcement begins anew. Without one it is an LCM program, from announces_within on.
-      each.publication = {};
-      each.type = {};
-      each.registered = false;
-      each.since = now;
+      each.wants_report = false;
+      // When it returns, its samples go on counting.
+      if (!each.newest || each.type.verdict != type_verdict::matches) forget_publication(each, now);
+      continue;
     }
-    each.wants_report = each.publication && (each.wants_report || all || now - each.told > touch_interval);
+    each.wants_report = each.wants_report || all || now - each.told > touch_interval;
   }
 }
 

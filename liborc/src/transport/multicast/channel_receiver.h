@@ -34,6 +34,7 @@ class channel_receiver {
     wire::id publication;  // zero: open
     wire::id link;         // drawn at random: names this end in its reports
     std::uint32_t depth = 0;
+    std::uint64_t newest = 0;                         // open: the number of the newest sample of an earlier link
     bool alone = false;                               // open: no broker will report registered publications
     std::size_t max_bytes = 0;                        // of incomplete messages
     std::shared_ptr<const described_type> type = {};  // that samples must have; null: any
@@ -42,6 +43,10 @@ class channel_receiver {
 
   // Sets where the publication sends samples from and takes reports. `newest`: its newest known sample.
   void expect(const source& from, const source& reports_at, std::uint64_t newest);
+  // Open: the subscription followed this publication over another link, up to sample settings::newest. If it is heard
+  // again, it goes on from there.
+  void expect_again(const wire::id& publication, const source& from, const source& reports_at,
+                    monotonic::time_point now);
 
   // A datagram from the group, and one that was sent to this subscription alone.
   void on_group(std::span<const std::byte> bytes, const source& from, std::int64_t stamp_ns,
@@ -52,6 +57,8 @@ class channel_receiver {
   [[nodiscard]] bool connected() const noexcept { return connected_; }
   [[nodiscard]] bool is_open() const noexcept { return !settings_.publication; }
   [[nodiscard]] std::uint64_t newest_at_join() const noexcept { return newest_at_join_; }
+  // Sequence of the newest sample of this publication that came; 0: none.
+  [[nodiscard]] std::uint64_t newest_of(const wire::id& publication) const noexcept;
   [[nodiscard]] std::uint64_t malformed() const noexcept { return malformed_; }
   // Memory of incomplete messages, in bytes.
   [[nodiscard]] std::size_t bytes() const noexcept { return fragments_.bytes() + shards_.bytes(); }
@@ -108,6 +115,8 @@ class channel_receiver {
   void count_malformed() noexcept { ++malformed_; }
   [[nodiscard]] sender* sender_at(const source& from, monotonic::time_point now) noexcept;
   [[nodiscard]] static bool is_left_to_broker(const sender& whom, monotonic::time_point now) noexcept;
+  static void look_for_another(sender& at, const lcm::datagram& d, monotonic::time_point now) noexcept;
+  static void forget_publication(sender& at, monotonic::time_point now) noexcept;
   void on_message(sender& from, const lcm::datagram& d, std::int64_t stamp_ns, monotonic::time_point now) noexcept;
   void on_shard(sender& from, const fec_packet& packet, monotonic::time_point now) noexcept;
   void on_announce(const orc_datagram& d, const source& from, monotonic::time_point now) noexcept;

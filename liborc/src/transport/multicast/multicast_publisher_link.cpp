@@ -55,6 +55,7 @@ link_or_error<publisher_link> multicast_publisher_link::open(const publication_s
       new multicast_publisher_link(spec, url, *std::move(out), *std::move(reports)));
   link->where_ = {wire::transport::multicast, told.text()};
   link->reports_at_ = told.from->port;
+  link->network_ = multicast::network_of(url);
   if (!link->events_.open(link->reports_.get())) return out_of_descriptors();
   link->announce(monotonic::now());
   return link;
@@ -74,7 +75,7 @@ multicast_publisher_link::multicast_publisher_link(const publication_spec& spec,
 bool multicast_publisher_link::is_outdated() const {
   const auto ours = multicast::address_of(reports_.get()).address;  // its address when it was opened
   const auto probe = multicast::open_sender(url_);
-  if (probe) return multicast::address_of(probe->get()).address != ours;
+  if (probe) return multicast::address_of(probe->get()).address != ours || multicast::network_of(url_) != network_;
   return probe.error().code() != errc::no_descriptors && !multicast::is_of_this_host(ours);
 }
 

@@ -29,7 +29,7 @@ class multicast_publisher_link final : public publisher_link {
   [[nodiscard]] static link_or_error<publisher_link> open(const publication_spec& spec, const wire::multicast_url& url);
 
   [[nodiscard]] const wire::endpoint& where() const noexcept override { return where_; }
-  // True when its own address is gone, or the way to the group begins at another address.
+  // True when its own address is gone, or the way to the group begins at another address or interface.
   [[nodiscard]] bool is_outdated() const override;
   // Counts subscribers that report. LCM programs are invisible.
   [[nodiscard]] std::size_t readers() const noexcept override { return reader_count_.load(std::memory_order_relaxed); }
@@ -78,6 +78,7 @@ class multicast_publisher_link final : public publisher_link {
   const multicast::report_cookies cookies_;
   const multicast::type_offer type_;
   const wire::multicast_url url_;
+  int network_ = 0;  // index of the interface
   wire::endpoint where_;
   std::uint16_t reports_at_ = 0;  // port
   multicast::group_sender group_;

@@ -19,8 +19,7 @@ using multicast::source;
 
 constexpr auto first_retry = std::chrono::milliseconds(20);
 constexpr auto max_retry_interval = std::chrono::milliseconds(500);
-constexpr auto join_interval = std::chrono::seconds(5);  // joining takes a lock of the whole network stack
-constexpr std::size_t max_batches = 64;                  // per call: a flood must not keep the lock
+constexpr std::size_t max_batches = 64;  // per call: a flood must not keep the lock
 constexpr std::size_t wanted_direct_buffer = 1024 * 1024;
 
 // Gives a link-local address of IPv6 the interface of this host by which the group comes.
@@ -55,7 +54,7 @@ link_or_error<subscriber_link> multicast_subscriber_link::open(const subscriptio
   if (!direct) return direct.error();
   std::unique_ptr<multicast_subscriber_link> link(new multicast_subscriber_link(spec, url));
   link->group_ = *std::move(group);
-  link->joined_network_ = multicast::join_network(link->group_.get(), url);
+  link->network_ = multicast::join_network(link->group_.get(), url);
   link->direct_ = *std::move(direct);
   link->direct_buffer_ = multicast::receive_buffer_of(link->direct_.get());
   if (!link->events_.open(link->direct_.get())) return out_of_descriptors();
@@ -63,6 +62,13 @@ link_or_error<subscriber_link> multicast_subscriber_link::open(const subscriptio
     link->channel_.expect(sends_from, reports_at, spec.newest);
     link->keep_in_touch(monotonic::now());
     link->answer();
+  } else if (spec.before) {
+    for (const auto& each : spec.before_at) {
+      const auto there = wire::multicast_url::parse(each.address);
+      if (!there || !there->from) continue;  // also: of another transport
+      const auto at = seen_from_here(there->from->address, url);
+      link->channel_.expect_again(spec.before, {at, there->source}, {at, there->from->port}, monotonic::now());
+    }
   }
   return link;
 }
@@ -74,6 +80,7 @@ multicast_subscriber_link::multicast_subscriber_link(const subscription_spec& sp
                 .publication = spec.publication,
                 .link = wire::id::random(),
                 .depth = spec.delivery.depth,
+                .newest = spec.newest,
                 .alone = spec.alone,
                 .max_bytes = url.reassembly,
                 .type = spec.options.type_check == type_check::on ? spec.type : nullptr}) {}
@@ -143,6 +150,13 @@ void multicast_subscriber_link::service() noexcept {
   tell_malformed();
 }
 
+// What is sent to this subscription alone comes to the address that it had when it began.
+void multicast_subscriber_link::network_changed() noexcept {
+  network_ = multicast::join_network(group_.get(), url_, network_);
+  if (!channel_.is_open() && !multicast::is_of_this_host(multicast::address_of(direct_.get()).address))
+    lose(EADDRNOTAVAIL);
+}
+
 void multicast_subscriber_link::answer() noexcept {
   if (channel_.is_open()) arm_timer();
   if (!channel_.owes_reports()) return;
@@ -154,10 +168,6 @@ void multicast_subscriber_link::answer() noexcept {
 
 // A sender forgets subscribers that do not report.
 void multicast_subscriber_link::keep_in_touch(monotonic::time_point now) noexcept {
-  if (!joined_network_ && now >= next_join_) {
-    joined_network_ = multicast::join_network(group_.get(), url_);
-    next_join_ = now + join_interval;
-  }
   if (channel_.is_silent(now)) lose(ETIMEDOUT);
   const bool retry = state() == link_state::connecting && now >= next_retry_ && !channel_.is_open();
   channel_.remind(now, retry);

@@ -28,10 +28,14 @@ class multicast_subscriber_link final : public subscriber_link {
   [[nodiscard]] int fd() const noexcept override { return group_.get(); }
   [[nodiscard]] int control_fd() const noexcept override { return events_.fd(); }
   void service() noexcept override;
+  void network_changed() noexcept override;
   [[nodiscard]] std::shared_ptr<upkeep> work() noexcept override { return channel_.type_work(monotonic::now()); }
   [[nodiscard]] std::string remark() const override;
   [[nodiscard]] std::optional<error> type_problem() const override { return channel_.type_problem(); }
   [[nodiscard]] std::uint64_t newest_at_join() const noexcept override { return channel_.newest_at_join(); }
+  [[nodiscard]] std::uint64_t newest_of(const wire::id& publication) const noexcept override {
+    return channel_.newest_of(publication);
+  }
   [[nodiscard]] link_end why_ended() const noexcept override { return {link_end::cause::network, end_}; }
   [[nodiscard]] link_state state() const noexcept override { return state_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t malformed() const noexcept override { return malformed_.load(std::memory_order_relaxed); }
@@ -52,8 +56,7 @@ class multicast_subscriber_link final : public subscriber_link {
   const wire::multicast_url url_;
   unique_fd group_;
   unique_fd direct_;
-  bool joined_network_ = false;  // with a ttl of 0 the link may exist before the network
-  monotonic::time_point next_join_;
+  int network_ = 0;  // index of the interface that it joined on; 0: with a ttl of 0 the link may exist before it
   std::size_t direct_buffer_ = 0;  // bytes that the kernel granted to it
   multicast::link_events events_;
 

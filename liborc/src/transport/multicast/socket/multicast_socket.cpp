@@ -70,6 +70,22 @@ template <typename Value>
   return set(socket, IPPROTO_IPV6, IPV6_ADD_MEMBERSHIP, at) || errno == EADDRINUSE;
 }
 
+// The interface may be gone.
+void leave(int socket, const ip_address& group, int interface) noexcept {
+  if (group.is_v4())
+    (void)set(socket, IPPROTO_IP, IP_DROP_MEMBERSHIP, v4_membership(group, {.index = interface, .source = {}}));
+  else
+    (void)set(socket, IPPROTO_IPV6, IPV6_DROP_MEMBERSHIP, ipv6_mreq{group.v6(), static_cast<unsigned>(interface)});
+}
+
+// Its index, also where it is named by an address or by a route. 0: there is none.
+[[nodiscard]] int index_of(const multicast_interface& which, const wire::multicast_url& url) noexcept {
+  if (which.index != 0) return which.index;
+  if (!which.source.is_any()) return interface_with(which.source);
+  const auto routed = route_to(url.group);
+  return routed ? routed->index : 0;
+}
+
 [[nodiscard]] error no_interface(const wire::multicast_url& url) {
   return {errc::bad_argument,
           "the multicast URL " + url.text() + " names an interface that this host does not have (`ip -brief address`)"};
@@ -152,17 +168,23 @@ expected<unique_fd> open_receiver(const wire::multicast_url& url, const std::vec
   take_own_groups_only(socket.get(), url);
   // Always joins on lo, where senders of this host with a TTL of 0 send.
   const bool on_host = join(socket.get(), url.group, {.index = loopback, .source = {}});
-  if (!join_network(socket.get(), url) && !(on_host && url.ttl == 0 && url.interface.empty()))
+  if (join_network(socket.get(), url) == 0 && !(on_host && url.ttl == 0 && url.interface.empty()))
     return failure("join the group", url);
   return socket;
 }
 
-bool join_network(int receiver, const wire::multicast_url& url) noexcept {
-  auto by = named_interface(url);
-  if (!by) return false;
-  // If the kernel chose, IPv6 would take the membership on lo for the requested one.
-  if (!url.group.is_v4() && by->index == 0) by = route_to(url.group);
-  return by && join(receiver, url.group, *by);
+// Never leaves the choice to the kernel: IPv6 would take the membership on lo for the requested one.
+int join_network(int receiver, const wire::multicast_url& url, int member_of) noexcept {
+  const auto named = named_interface(url);
+  const int by = named ? index_of(*named, url) : 0;
+  if (by == 0 || by == member_of || !join(receiver, url.group, {.index = by, .source = {}})) return member_of;
+  if (member_of > loopback) leave(receiver, url.group, member_of);
+  return by;
+}
+
+int network_of(const wire::multicast_url& url) noexcept {
+  const auto by = sending_interface(url);
+  return by ? index_of(*by, url) : 0;
 }
 
 expected<unique_fd> open_sender(const wire::multicast_url& url) {

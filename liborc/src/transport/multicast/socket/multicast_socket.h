@@ -16,9 +16,12 @@ namespace orc::detail::multicast {
 // arrival times (SO_TIMESTAMPNS). Joins on lo, and by join_network(). With a TTL of 0 and no interface in the URL, lo
 // suffices.
 [[nodiscard]] expected<unique_fd> open_receiver(const wire::multicast_url& url, const std::vector<sock_filter>& filter);
-// Joins on the interface that the URL names, else on that of the kernel's route to the group, as LCM does. False: there
-// is none yet; call it again later.
-[[nodiscard]] bool join_network(int receiver, const wire::multicast_url& url) noexcept;
+// Joins on the interface that the URL names, else on that of the kernel's route to the group, as LCM does. Leaves the
+// one that it joined before, `member_of`, if that is another one. Returns the index of the interface; 0: there is none
+// yet. Call it again when addresses or routes change: a membership goes with its interface.
+[[nodiscard]] int join_network(int receiver, const wire::multicast_url& url, int member_of = 0) noexcept;
+// The index of the interface by which open_sender() sends now; 0: none.
+[[nodiscard]] int network_of(const wire::multicast_url& url) noexcept;
 
 // The group for socket calls, with the interface when each interface has its own group of that name.
 [[nodiscard]] socket_address group_at(const wire::multicast_url& url, int interface) noexcept;
