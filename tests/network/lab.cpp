@@ -115,6 +115,12 @@ void lab::plug_again(std::size_t host) const {
   if (!plug(*hosts_.at(host), why)) throw std::runtime_error(why);
 }
 
+void lab::set_mtu(std::size_t host, int bytes) const {
+  const std::string mtu = " mtu " + std::to_string(bytes);
+  switch_->sh("ip link set " + port(host) + mtu);
+  hosts_.at(host)->sh("ip link set eth0 gso_max_segs 1" + mtu);
+}
+
 void lab::move(std::size_t host, const std::string& address) const {
   hosts_.at(host)->sh("ip -4 addr flush dev eth0; ip addr add " + address +
                       "/24 dev eth0; ip route add 224.0.0.0/4 dev eth0");

@@ -64,6 +64,8 @@ class lab {
   // Removes a host's interface and makes it again, as a USB adapter that is plugged in again: the same name and
   // addresses, another index.
   void plug_again(std::size_t host) const;
+  // Of its cable. From then on its kernel sends each packet as it is on the wire, not several together.
+  void set_mtu(std::size_t host, int bytes) const;
   // Gives it another IPv4 address.
   void move(std::size_t host, const std::string& address) const;
 

@@ -212,7 +212,7 @@ bool link_follower::is_connected() const noexcept {
 }
 
 std::string link_follower::reason(monotonic::time_point now) const {
-  if (is_connected()) return type_problem_ ? reason_ + "; " + type_problem_->message() : reason_;
+  if (is_connected()) return with_remarks(reason_);
   if (obstacle_) return obstacle_->reason;
   if (type_problem_) return type_problem_->message();
   if (!may_find_one()) return "no publisher";
@@ -221,8 +221,14 @@ std::string link_follower::reason(monotonic::time_point now) const {
   return last_end_.empty() ? notes : last_end_ + "; " + notes;
 }
 
+std::string link_follower::with_remarks(std::string reason) const {
+  if (const auto remark = link_->remark(); !remark.empty()) reason += " (" + remark + ")";
+  if (type_problem_) reason += "; " + type_problem_->message();
+  return reason;
+}
+
 std::string link_follower::public_reason() const {
-  if (is_connected()) return type_problem_ ? public_reason_ + "; " + type_problem_->message() : public_reason_;
+  if (is_connected()) return with_remarks(public_reason_);
   if (obstacle_) return obstacle_->reason;
   if (type_problem_) return type_problem_->message();
   if (!may_find_one()) return "no publisher";

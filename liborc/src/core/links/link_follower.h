@@ -94,6 +94,7 @@ class link_follower {
   void serve_link();
   void watch_path(monotonic::time_point now);
   void look_at_types();
+  [[nodiscard]] std::string with_remarks(std::string reason) const;
   [[nodiscard]] bool has_ended() const noexcept;
   void replace_link(monotonic::time_point now);
   void end_link() noexcept;

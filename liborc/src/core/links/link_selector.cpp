@@ -156,13 +156,11 @@ std::optional<link_selector::choice> link_selector::finished(monotonic::time_poi
 
 link_selector::choice link_selector::take(candidate& found, monotonic::time_point now) {
   endpoints_[found.endpoint].stands = endpoint_state::standing::answered;
-  const auto remark = found.link->remark();
-  const std::string remarked = remark.empty() ? "" : " (" + remark + ")";
   const std::size_t count = found.endpoint + 1;  // later endpoints need no reason
   choice chosen{nullptr,
                 endpoints_[found.endpoint].where,
-                notes_of_first(count, now) + remarked,
-                public_notes_of_first(count) + remarked,
+                notes_of_first(count, now),
+                public_notes_of_first(count),
                 std::nullopt,
                 endpoints_[found.endpoint].kind->can().checks_path};
   chosen.link = std::move(found.link);  // last: the copies may throw std::bad_alloc

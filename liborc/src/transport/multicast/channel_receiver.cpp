@@ -168,6 +168,7 @@ void channel_receiver::on_announce(const orc_datagram& d, const source& from, mo
     sender& whom = *senders_.begin();
     if (d.publication != settings_.publication || from != whom.from) return;
     whom.announced_at = now;
+    whom.sends_smaller = d.smaller;
     if (connected_) return;
     // Proven: the publication reaches us through the group.
     whom.announced = std::max(whom.announced, d.sequence);
@@ -180,6 +181,7 @@ void channel_receiver::on_announce(const orc_datagram& d, const source& from, mo
     const bool returns = now - who->alive() > silence;
     who->registered = d.registered && !settings_.alone;
     who->announced_at = now;
+    who->sends_smaller = d.smaller;
     if (is_left_to_broker(*who, now)) {
       who->heard = now;
       return;

@@ -6,6 +6,7 @@
 // clock comes as an argument: tests/fuzz/multicast_fuzz.cpp.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -62,6 +63,10 @@ class channel_receiver {
   [[nodiscard]] std::uint64_t malformed() const noexcept { return malformed_; }
   // Memory of incomplete messages, in bytes.
   [[nodiscard]] std::size_t bytes() const noexcept { return fragments_.bytes() + shards_.bytes(); }
+  // True: some publication found that large datagrams do not arrive.
+  [[nodiscard]] bool gets_smaller() const noexcept {
+    return std::any_of(senders_.begin(), senders_.end(), [](const sender& each) { return each.sends_smaller; });
+  }
   // True when the publication has been silent for too long.
   [[nodiscard]] bool is_silent(monotonic::time_point now) noexcept;
 

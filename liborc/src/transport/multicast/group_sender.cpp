@@ -13,12 +13,20 @@
 
 namespace orc::detail::multicast {
 
+namespace {
+
+// Ethernet, a tunnel over it, and the least that IPv6 allows.
+constexpr std::size_t usual_mtus[] = {1500, 1400, 1280};
+
+}  // namespace
+
 group_sender::group_sender(unique_fd socket, std::string channel, const wire::multicast_url& url)
     : out_(std::move(socket)),
       channel_(std::move(channel)),
-      datagram_bytes_(datagram_size(out_.get(), url)),
+      full_bytes_(datagram_size(out_.get(), url)),
+      datagram_bytes_(full_bytes_),
       fec_(static_cast<unsigned>(url.fec)),
-      largest_(std::min(lcm::layout::largest(channel_.size(), datagram_bytes_), largest_within(url.reassembly))) {}
+      largest_(std::min(lcm::layout::largest(channel_.size(), full_bytes_), largest_within(url.reassembly))) {}
 
 std::size_t group_sender::transmit(sample& s, link_events& events) noexcept {
   if (!rest_.what.buffer) return start(s, events);
@@ -39,8 +47,11 @@ std::size_t group_sender::start(sample& s, link_events& events) noexcept {
 
 // False: no memory, or too large for it.
 bool group_sender::protect(const sample& s) noexcept {
-  const std::size_t shard = datagram_bytes_ - fec_packet::fixed_bytes - channel_.size();
-  const auto plan = fec_plan::make(payload_of(s).size(), shard, fec_);
+  const auto plan_with = [&](std::size_t bytes) {
+    return fec_plan::make(payload_of(s).size(), bytes - fec_packet::fixed_bytes - channel_.size(), fec_);
+  };
+  auto plan = plan_with(datagram_bytes_);
+  if (!plan) plan = plan_with(full_bytes_);
   if (!plan) return false;
   plan_ = *plan;
   const std::size_t block_bytes = std::size_t{plan_.parity_shards()} * plan_.shard_bytes();
@@ -62,7 +73,9 @@ std::size_t group_sender::datagrams_of(const sample& s) const noexcept {
 }
 
 lcm::layout group_sender::layout_of(const sample& s) const noexcept {
-  return {channel_.size(), payload_of(s).size(), datagram_bytes_};
+  const std::size_t size = payload_of(s).size();
+  const lcm::layout cut(channel_.size(), size, datagram_bytes_);
+  return cut.datagrams() != 0 ? cut : lcm::layout(channel_.size(), size, full_bytes_);
 }
 
 void group_sender::add_plain(sending_batch& to, const lcm::layout& cut, const sample& s, std::size_t i) const noexcept {
@@ -124,8 +137,20 @@ void group_sender::watch_for_room(link_events& events, bool wanted) noexcept {
   events.watch_for_room(out_.get(), wanted);
 }
 
+bool group_sender::send_smaller(const wire::multicast_url& url) noexcept {
+  if (url.ttl == 0 || has_rest()) return false;
+  for (const std::size_t mtu : usual_mtus) {
+    const std::size_t bytes = datagram_size_at(mtu, url);
+    if (bytes >= datagram_bytes_) continue;
+    datagram_bytes_ = bytes;
+    return true;
+  }
+  return false;
+}
+
 void group_sender::announce(orc_datagram d) noexcept {
   d.kind = datagram_kind::announce;
+  d.smaller = datagram_bytes_ != full_bytes_;
   d.channel = channel_;
   std::array<std::byte, max_orc_datagram> bytes;
   (void)::send(out_.get(), bytes.data(), encode(d, bytes), MSG_DONTWAIT);

@@ -32,6 +32,9 @@ class group_sender {
   // The kernel has room again: sends the rest, then the newest sample if it waits.
   [[nodiscard]] std::size_t go_on(sample* newest, link_events& events) noexcept;
   [[nodiscard]] bool has_rest() const noexcept { return static_cast<bool>(rest_.what.buffer); }
+  // Cuts samples into the next smaller datagrams from now on, as far as they fit: the larger ones do not reach some
+  // reader. False: they are the smallest already, stay on the host, or a sample is on its way.
+  [[nodiscard]] bool send_smaller(const wire::multicast_url& url) noexcept;
   // Of the newest sample that was sent.
   [[nodiscard]] std::size_t newest_datagrams() const noexcept { return newest_datagrams_; }
 
@@ -58,7 +61,8 @@ class group_sender {
 
   const unique_fd out_;
   const std::string channel_;
-  const std::size_t datagram_bytes_;
+  const std::size_t full_bytes_;        // of a datagram, as the interface takes it
+  std::size_t datagram_bytes_;          // at most that
   const unsigned fec_;  // percent of parity; 0: none
   const std::size_t largest_;
 

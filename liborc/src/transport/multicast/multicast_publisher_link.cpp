@@ -33,6 +33,7 @@ constexpr std::size_t max_repaired = 256 * 1024;
 constexpr std::size_t max_types = 128 * 1024;
 constexpr std::size_t max_for_one = 64 * 1024;  // of those; at least one datagram
 constexpr std::size_t per_datagram = 512;       // that a datagram counts besides its own
+constexpr std::size_t always_arrives = 1024;    // payload that fits into a datagram on every network
 
 }  // namespace
 
@@ -151,7 +152,13 @@ void multicast_publisher_link::on_report(const orc_datagram& report, const sourc
   // A reader that wants nothing has all that it was asked about, or cannot take it.
   who->has = std::max(report.wanted == 0 ? std::max(report.sequence, who->asked) : report.sequence, who->since);
   const bool lacks = last != nullptr && last->sequence > std::max(report.sequence, who->since);
-  if (!is_new && lacks && report.wanted == last->sequence)
+  const bool lacks_first = report.wanted != 0 && report.gap_count != 0 && report.gaps[0].first == 0;
+  who->progress.reported(report.sequence, lacks_first, now);
+  if (who->progress.is_in_vain(now) && group_.send_smaller(url_)) {
+    readers_.forget_progress();
+    next_announce_ = std::min(next_announce_, last_announce_ + announce_pause);
+    if (lacks) readers_.request(*who, {.sequence = last->sequence, .gaps = {{{0, UINT16_MAX}}}, .gap_count = 1});
+  } else if (!is_new && lacks && report.wanted == last->sequence)
     readers_.request(*who, {.sequence = last->sequence, .gaps = report.gaps, .gap_count = report.gap_count});
   next_beat_ = std::min(next_beat_, who->ask_at);
 }
@@ -265,6 +272,7 @@ std::size_t multicast_publisher_link::repair(reader& whom, const sample& last) n
     }
     ++wanted.fragment;
     wanted.sent += cut.payload_of(i).size + per_datagram;
+    if (i == 0 && cut.payload_of(i).size > always_arrives) whom.progress.sent();
     bytes += cut.payload_of(i).size + per_datagram;
     group_.add_plain(batch, cut, last, i);
     if (!batch.full()) continue;

@@ -101,7 +101,12 @@ bool multicast_subscriber_link::try_recv(sample& out, pick) noexcept {
   return found;
 }
 
-std::string multicast_subscriber_link::remark() const { return multicast::receive_buffer_remark(group_.get(), url_); }
+std::string multicast_subscriber_link::remark() const {
+  std::string buffer = multicast::receive_buffer_remark(group_.get(), url_);
+  if (!channel_.gets_smaller()) return buffer;
+  return "the publisher sends smaller datagrams than its MTU allows, because larger ones were lost on the way" +
+         (buffer.empty() ? "" : "; " + buffer);
+}
 
 // Reads everything when the newest wins, so that the kernel never keeps old samples at the cost of new ones. Otherwise
 // reads until there is something to take.

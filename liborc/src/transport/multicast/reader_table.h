@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "transport/multicast/datagram/orc_datagram.h"
 #include "transport/multicast/datagram/source.h"
+#include "transport/multicast/repair_progress.h"
 #include "wire/control.h"
 
 namespace orc::detail::multicast {
@@ -38,6 +39,7 @@ struct reader {
   monotonic::time_point ask_at;
   monotonic::duration ask_every{};
   repair_request repair;
+  repair_progress progress;
 };
 
 // Not thread-safe. No I/O; the clock comes as an argument. References stay valid until a reader goes.
@@ -69,6 +71,10 @@ class reader_table {
       if (holds(each)) return true;
     }
     return false;
+  }
+  // Repairs begin anew for all.
+  void forget_progress() noexcept {
+    for (auto& [where, each] : readers_) each.progress = {};
   }
   // Calls visit(reader) for each until it returns false. The next call begins with that one.
   template <typename Visit>

@@ -36,6 +36,7 @@ struct sender {
   std::uint64_t unwanted = 0;   // sequence of a sample for which there is no room
   monotonic::time_point taken;  // of its newest sample
   bool keeps_last = true;       // its subscriptions get the last sample when they join
+  bool sends_smaller = false;   // datagrams than its interface takes: others did not arrive somewhere
   announced_type type;          // of the publication
 
   // When the publication was last heard as such.

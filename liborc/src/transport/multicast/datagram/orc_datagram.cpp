@@ -13,6 +13,7 @@ namespace {
 constexpr std::uint8_t format_version = 2;
 constexpr std::uint8_t flag_registered = 1;
 constexpr std::uint8_t flag_keeps_no_last = 2;
+constexpr std::uint8_t flag_smaller = 4;
 constexpr std::size_t at_publication = 8;
 constexpr std::size_t at_link = 24;
 constexpr std::size_t at_type = 32;  // announce: in the link's second half, where older readers look at nothing
@@ -67,7 +68,8 @@ std::size_t encode(const orc_datagram& d, std::span<std::byte, max_orc_datagram>
   put_big_endian(at + 4, format_version);
   put_big_endian(at + 5, static_cast<std::uint8_t>(d.kind));
   put_big_endian(at + 6, static_cast<std::uint8_t>((d.registered ? flag_registered : 0) |
-                                                   (d.keeps_last ? 0 : flag_keeps_no_last)));
+                                                   (d.keeps_last ? 0 : flag_keeps_no_last) |
+                                                   (d.smaller ? flag_smaller : 0)));
   put_big_endian(at + 7, static_cast<std::uint8_t>(d.channel.size()));
   put_id(at + at_publication, d.publication);
   put_id(at + at_link, d.link);
@@ -117,6 +119,7 @@ std::optional<orc_datagram> decode(std::span<const std::byte> bytes) noexcept {
   const auto flags = get_big_endian<std::uint8_t>(at + 6);
   d.registered = (flags & flag_registered) != 0;
   d.keeps_last = (flags & flag_keeps_no_last) == 0;
+  d.smaller = (flags & flag_smaller) != 0;
   d.publication = get_id(at + at_publication);
   d.link = get_id(at + at_link);
   d.sequence = get_big_endian<std::uint64_t>(at + at_sequence);

@@ -33,6 +33,7 @@ struct orc_datagram {
   datagram_kind kind = datagram_kind::announce;
   bool registered = false;  // announce: with a broker, which reports it to subscribers
   bool keeps_last = true;   // announce: a subscription that joins gets the last sample
+  bool smaller = false;     // announce: larger datagrams did not reach some subscription
   wire::id publication;
   wire::id link;               // of the subscription's end, which draws it; all kinds but announce
   std::uint64_t sequence = 0;  // announce: of the newest sample, status: of the newest for that subscription, 0: none;

@@ -259,17 +259,18 @@ expected<unique_fd> open_direct(const ip_port& to, std::size_t receive_buffer) {
 }
 
 std::size_t datagram_size(int sender, const wire::multicast_url& url) noexcept {
-  const bool v4 = url.group.is_v4();
-  const std::size_t headers = udp_header_bytes + (v4 ? v4_header : v6_header);
-  // A repair carries a datagram inside another one.
-  if (url.ttl == 0) return std::min(max_udp_payload, max_packet_bytes - headers) - repair_header;
-  std::size_t largest = 1500;
+  if (url.ttl == 0) return datagram_size_at(max_packet_bytes, url);
   int mtu = 0;
   socklen_t size = sizeof mtu;
-  const bool known = v4 ? ::getsockopt(sender, IPPROTO_IP, IP_MTU, &mtu, &size) == 0
-                        : ::getsockopt(sender, IPPROTO_IPV6, IPV6_MTU, &mtu, &size) == 0;
-  if (known && mtu >= 576) largest = static_cast<std::size_t>(mtu);
-  return std::min(largest - headers, max_udp_payload) - repair_header;
+  const bool known = url.group.is_v4() ? ::getsockopt(sender, IPPROTO_IP, IP_MTU, &mtu, &size) == 0
+                                       : ::getsockopt(sender, IPPROTO_IPV6, IPV6_MTU, &mtu, &size) == 0;
+  return datagram_size_at(known && mtu >= 576 ? static_cast<std::size_t>(mtu) : 1500, url);
+}
+
+// A repair carries a datagram inside another one.
+std::size_t datagram_size_at(std::size_t mtu, const wire::multicast_url& url) noexcept {
+  const std::size_t headers = udp_header_bytes + (url.group.is_v4() ? v4_header : v6_header);
+  return std::min(mtu - headers, max_udp_payload) - repair_header;
 }
 
 std::size_t receive_buffer_of(int socket) noexcept {

@@ -42,6 +42,8 @@ namespace orc::detail::multicast {
 // The largest datagram that is not cut on its way: all that UDP can carry when the group does not leave this host, else
 // what the network takes in one piece.
 [[nodiscard]] std::size_t datagram_size(int sender, const wire::multicast_url& url) noexcept;
+// The same for a network of this MTU.
+[[nodiscard]] std::size_t datagram_size_at(std::size_t mtu, const wire::multicast_url& url) noexcept;
 
 // The size that the kernel granted.
 [[nodiscard]] std::size_t receive_buffer_of(int socket) noexcept;
