@@ -52,3 +52,33 @@ TEST_CASE("1: over multicast large samples arrive although large datagrams do no
     }
   }
 }
+
+TEST_CASE("1: over tcp large samples arrive although large packets do not", "[network]") {
+  for (const bool from_the_start : {true, false}) {
+    INFO(from_the_start);
+    std::string why;
+    const auto hosts = lab::make(2, why);
+    if (!hosts) return skip(why);
+    for (const std::size_t host : {0U, 1U}) hosts->set_mtu(host, 1500);
+    if (from_the_start) narrow((*hosts)[1], 1400);
+    const lab_broker broker((*hosts)[1]);
+    const auto publisher = node_on((*hosts)[0], broker.endpoint());
+    const auto subscriber = node_on((*hosts)[1], broker.endpoint());
+    publisher->must("register t tcp");
+    follow(*subscriber, "t", "tcp");
+    if (!from_the_start) {
+      publisher->must("stream t 100000 50 0");
+      CHECK(hears_more(*subscriber, "t", 20));
+      CHECK(link_of(*subscriber).find("packets") == std::string::npos);
+      narrow((*hosts)[1], 1400);
+      CHECK(hears_more(*subscriber, "t", 20));
+    } else {
+      publisher->must("stream t 100000 50 1");
+      CHECK(wait_until([&] { return subscriber->stats("t").received == 1; }));
+    }
+    CHECK(wait_until([&] { return link_of(*subscriber).find("larger ones were lost") != std::string::npos; }));
+    publisher->must("stream t 100000 50 0");
+    CHECK(hears_more(*subscriber, "t", 20));
+    CHECK(subscriber->stats("t").corrupt == 0);
+  }
+}

@@ -24,6 +24,8 @@ class acceptor {
   // Readable when there is an event. Constant.
   [[nodiscard]] int fd() const noexcept { return events_.get(); }
 
+  [[nodiscard]] int listener() const noexcept { return listener_.get(); }
+
   // Accepts the next waiting connection. Nothing: none waits, or no descriptors are left; then it stops listening.
   [[nodiscard]] unique_fd accept() noexcept;
   // Lets newcomers wait in the kernel until resume().

@@ -191,9 +191,18 @@ unfinished stream_publisher_link::service(sample* last) noexcept {
       [&](unique_fd fd) { return make_reader(std::move(fd)); });
   connections_.sweep([&](reader& each, monotonic::time_point) {
     if (each.joined && each.waits() && peer_is_silent(each.line.fd(), where_.transport)) leave(each);
+    if (each.joined) look_at_path(each);
   });
   after_change();
   return {.behind = behind(), .pause = now_here.rest()};
+}
+
+// Its reader connects again, and then gets packets that arrive. The size of those of a connection cannot be changed.
+void stream_publisher_link::look_at_path(reader& to) noexcept {
+  if (!loses_large_packets(to.line.fd(), where_.transport, to.lost_tries)) return;
+  send_small_packets(connections_.door().listener());
+  reset_at_close(to.line.fd());
+  leave(to);
 }
 
 std::unique_ptr<stream_publisher_link::reader> stream_publisher_link::make_reader(unique_fd fd) const {

@@ -63,6 +63,7 @@ class stream_publisher_link final : public publisher_link {
     std::uint64_t begun = 0;       // the sample that the connection has begun; 0: none
     std::size_t kernel_queue = 0;  // sample size that the connection's queues are set for
     bulk_pace pace;                // with paced_
+    std::uint8_t lost_tries = 0;   // loses_large_packets
   };
 
   // Sending.
@@ -86,6 +87,7 @@ class stream_publisher_link final : public publisher_link {
   [[nodiscard]] bool has_place_for(reader& from) const noexcept;
   void count_malformed() noexcept { malformed_.fetch_add(1, std::memory_order_relaxed); }
   void leave(reader& r) noexcept { connections_.leave(r); }
+  void look_at_path(reader& to) noexcept;
   void after_change() noexcept;
   void leave_abandoned() noexcept;
 

@@ -38,6 +38,11 @@ constexpr std::uint8_t silent_tries = 6;  // with doubled pauses from 0.2 s: abo
 
 constexpr std::uint32_t heard_within_ms = 1000;
 
+// With its headers a packet fits into IPv6's least MTU, 1280. Its own value, so that the other end knows it.
+constexpr int small_segment = 1200;
+constexpr int timestamp_bytes = 12;  // of the TCP option
+constexpr std::uint8_t lost_tries = 2;
+
 void set_option(int fd, int level, int name, int value) noexcept {
   ::setsockopt(fd, level, name, &value, sizeof value);
 }
@@ -132,6 +137,39 @@ bool peer_is_silent(int fd, wire::transport kind) noexcept {
   socklen_t size = sizeof info;
   if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return false;
   return info.tcpi_retransmits >= silent_tries || info.tcpi_probes >= silent_tries;
+}
+
+// One acknowledgement proves nothing: the path may have returned just now. The next try shows it.
+bool loses_large_packets(int fd, wire::transport kind, std::uint8_t& tries) noexcept {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (kind != wire::transport::tcp || ::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return false;
+  // Data without news in it, such as a PING, does not count as an acknowledgement.
+  const auto heard_ms = std::min(info.tcpi_last_ack_recv, info.tcpi_last_data_recv);
+  if (info.tcpi_retransmits < lost_tries) tries = 0;
+  if (info.tcpi_retransmits < lost_tries || info.tcpi_snd_mss <= small_segment ||
+      info.tcpi_last_data_sent <= heard_ms + info.tcpi_rtt / 1000 + 1)
+    return false;
+  if (tries != 0) return info.tcpi_retransmits > tries;
+  tries = info.tcpi_retransmits;
+  set_option(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DONT);
+  return false;
+}
+
+void send_small_packets(int listener) noexcept { set_option(listener, IPPROTO_TCP, TCP_MAXSEG, small_segment); }
+
+void reset_at_close(int fd) noexcept {
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  ::setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+}
+
+std::string small_packets_remark(int fd, wire::transport kind) {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (kind != wire::transport::tcp || ::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return {};
+  const int options = (info.tcpi_options & TCPI_OPT_TIMESTAMPS) != 0 ? timestamp_bytes : 0;
+  if (static_cast<int>(info.tcpi_snd_mss) + options != small_segment) return {};
+  return "the publisher sends small packets, because larger ones were lost on the way";
 }
 
 path_state path_of(int fd, wire::transport kind) noexcept {

@@ -135,6 +135,8 @@ bool stream_subscriber_link::is_reached() const noexcept {
   return ::getpeername(line_.fd(), reinterpret_cast<sockaddr*>(&peer), &size) == 0;
 }
 
+std::string stream_subscriber_link::remark() const { return small_packets_remark(line_.fd(), kind_); }
+
 // How often the kernel has tried says little, because its pauses depend on the network.
 bool stream_subscriber_link::path_answers(monotonic::time_point now) noexcept {
   if (state() != link_state::connected) return true;

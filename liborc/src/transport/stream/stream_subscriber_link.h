@@ -19,6 +19,7 @@ class stream_subscriber_link final : public subscriber_link {
   [[nodiscard]] bool try_recv(sample& out, pick which = pick::newest) noexcept override;
   [[nodiscard]] bool has_more() const noexcept override { return cut_short_; }
   [[nodiscard]] int fd() const noexcept override { return line_.fd(); }
+  [[nodiscard]] std::string remark() const override;
   [[nodiscard]] bool path_answers(monotonic::time_point now) noexcept override;
   [[nodiscard]] std::uint64_t newest_at_join() const noexcept override { return newest_at_join_; }
   [[nodiscard]] link_state state() const noexcept override { return state_.load(std::memory_order_acquire); }
