@@ -87,6 +87,31 @@ TEST_CASE("11: doctor finds what a firewall between two hosts drops", "[network]
   CHECK(found["multicast here"].level == "FAIL");
   let_in(here, "");
 
+  // Full packets only. They come as they are on the wire.
+  for (const std::size_t host : {0U, 1U}) hosts->set_mtu(host, 1500);
+  check_all_is_well();
+  const auto narrow = [](const lab_host& host) {
+    host.sh("nft 'table netdev narrow { chain in { type filter hook ingress device eth0 priority 0; "
+            "meta length > 1400 drop; }; }'");
+  };
+  narrow(there);
+  found = examine(here, there);
+  CHECK(found["other host"].level == "ok");
+  CHECK(found["data ports there"].level == "FAIL");
+  CHECK(is_told(found["data ports there"], "full packets do not arrive"));
+  CHECK(found["data ports here"].level == "ok");
+  CHECK(found["multicast there"].level == "note");
+  CHECK(is_told(found["multicast there"], "no datagrams of 1416 bytes"));
+  CHECK(found["multicast here"].level == "ok");
+  there.sh("nft flush ruleset");
+  narrow(here);
+  found = examine(here, there);
+  CHECK(found["data ports there"].level == "ok");
+  CHECK(is_told(found["data ports here"], "full packets do not arrive"));
+  CHECK(found["multicast there"].level == "ok");
+  CHECK(found["multicast here"].level == "note");
+  here.sh("nft flush ruleset");
+
   // Networks that do not meet, and one that stays here.
   found = examine(here, there, "udpm://239.255.76.67:7668?ttl=1");
   CHECK(found["multicast between"].level == "FAIL");

@@ -69,23 +69,25 @@ class answerer {
     std::istringstream words(question);
     std::string verb;
     std::string word;
-    words >> verb >> word;
+    std::string how;
+    words >> verb >> word >> how;
     if (word.empty() || word.size() > max_word_length) return "no such question";
     if (verb == "connect") return connect({peer, port_in(word)});
-    if (verb == "send") return send(word);
+    if (verb == "send") return send(word, how == "large" ? group_probe::size::large : group_probe::size::small);
     if (verb == "heard") return (group_ ? group_->heard(word) : std::nullopt).value_or("no");
     return "no such question";
   }
 
   // Only to whoever asks.
   [[nodiscard]] std::string connect(const detail::ip_port& to) const {
-    const auto made = doctor_line::connect(to, stop_);
-    return made ? "ok" : "no " + made.error().message();
+    auto made = doctor_line::connect(to, stop_);
+    if (!made) return "no " + made.error().message();
+    return made->carries_full_packets(stop_) ? "ok" : std::string("no connected") + loses_full_packets;
   }
 
-  [[nodiscard]] std::string send(const std::string& word) {
+  [[nodiscard]] std::string send(const std::string& word, group_probe::size how) {
     if (!group_) return "no " + no_group_;
-    const auto sent = group_->send(word);
+    const auto sent = group_->send(word, how);
     return sent ? "ok" : "no " + sent.error().message();
   }
 

@@ -1,7 +1,10 @@
 #include "tools/orc/doctor/doctor_conversation.h"
 
+#include <linux/sockios.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -19,6 +22,8 @@ namespace orc::cli {
 namespace {
 
 constexpr std::size_t max_line_length = 512;
+constexpr std::size_t full_packets = 4;
+constexpr auto ask_again = std::chrono::milliseconds(10);
 constexpr int stream_type = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
 
 // 0 or errno.
@@ -95,6 +100,21 @@ std::optional<std::string> doctor_line::hear(const detail::stop_signal& stop) {
 
 std::optional<std::string> doctor_line::ask(const std::string& line, const detail::stop_signal& stop) {
   return say(line) ? hear(stop) : std::nullopt;
+}
+
+bool doctor_line::carries_full_packets(const detail::stop_signal& stop) {
+  int segment = 0;
+  socklen_t size = sizeof segment;
+  if (::getsockopt(fd_.get(), IPPROTO_TCP, TCP_MAXSEG, &segment, &size) != 0) return true;
+  const std::string bytes(full_packets * static_cast<std::size_t>(segment), '.');
+  if (::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(bytes.size())) return true;
+  const auto until = detail::stop_signal::clock::now() + connection_patience;
+  for (int waiting = 0; ::ioctl(fd_.get(), SIOCOUTQ, &waiting) == 0 && waiting != 0;) {
+    const auto now = detail::stop_signal::clock::now();
+    if (now >= until) return false;
+    if (stop.wait_until(now + ask_again)) return true;
+  }
+  return true;
 }
 
 std::optional<detail::ip_address> doctor_line::peer() const {

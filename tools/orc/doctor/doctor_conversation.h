@@ -4,8 +4,8 @@
 //   asks                      answers
 //   orc doctor 1              orc doctor 1 <data port> <multicast URL> <host name>
 //   time                      <nanoseconds since 1970>
-//   connect <port>            ok | no <why>          connects to that port of who asks
-//   send <token>              ok | no <why>          sends it to its multicast group
+//   connect <port>            ok | no <why>          connects to that port of who asks, and sends full packets
+//   send <token> [large]      ok | no <why>          sends it to its multicast group, in a large datagram
 //   heard <token>             <address> | no         did it come by multicast, and from where?
 #pragma once
 
@@ -28,6 +28,10 @@ inline constexpr const char* doctor_greeting = "orc doctor 1";
 inline constexpr auto connection_patience = std::chrono::milliseconds(1500);
 inline constexpr auto answer_patience = std::chrono::seconds(3);
 
+// Follows "connected".
+inline constexpr const char* loses_full_packets =
+    ", but full packets do not arrive: an MTU on the way is smaller, and no ICMP says so";
+
 // Non-blocking, listening on all interfaces, for both families. Sets port 0 to the free one it took.
 [[nodiscard]] detail::expected<detail::unique_fd> listen_for_doctor(std::uint16_t& port);
 
@@ -48,6 +52,9 @@ class doctor_line {
   [[nodiscard]] std::optional<std::string> hear(const detail::stop_signal& stop);
   // Both: nothing when there was no answer.
   [[nodiscard]] std::optional<std::string> ask(const std::string& line, const detail::stop_signal& stop);
+  // Sends full packets, which the other end need not read. False: it does not acknowledge them in time, although it
+  // accepted the connection.
+  [[nodiscard]] bool carries_full_packets(const detail::stop_signal& stop);
   // The other end's address. Nothing: it is gone.
   [[nodiscard]] std::optional<detail::ip_address> peer() const;
 

@@ -44,6 +44,7 @@ std::string why_not(const std::optional<std::string>& answer) {
 }
 
 const std::vector<std::string> look_at_firewalls = {as_root("nft list ruleset")};
+const std::vector<std::string> probe_the_mtu = {as_root("sysctl -w net.ipv4.tcp_mtu_probing=1") + "   # on both"};
 
 // What the other side says about itself.
 struct other_host {
@@ -94,14 +95,14 @@ void check_clocks(const examine& add, doctor_line& line, const detail::stop_sign
 
 void check_data_port_there(const examine& add, const other_host& other, const detail::stop_signal& stop) {
   const auto before = clock::now();
-  const auto made = doctor_line::connect(other.data, stop);
+  auto made = doctor_line::connect(other.data, stop);
+  const double took_ms = ms_between(before, clock::now());
   if (!made)
     add({severity::fail, "data ports there", other.data.text() + ": " + made.error().message(), look_at_firewalls});
+  else if (!made->carries_full_packets(stop))
+    add({severity::fail, "data ports there", other.data.text() + ": connected" + loses_full_packets, probe_the_mtu});
   else
-    add({severity::ok,
-         "data ports there",
-         other.data.text() + " was reached in " + fixed(ms_between(before, clock::now()), 1) + " ms",
-         {}});
+    add({severity::ok, "data ports there", other.data.text() + " was reached in " + fixed(took_ms, 1) + " ms", {}});
 }
 
 void check_data_port_here(const examine& add, doctor_line& line, const detail::stop_signal& stop) {
@@ -113,7 +114,7 @@ void check_data_port_here(const examine& add, doctor_line& line, const detail::s
     add({severity::ok, "data ports here", "port " + std::to_string(port) + " was reached from there", {}});
   else
     add({severity::fail, "data ports here", "from there, port " + std::to_string(port) + ": " + why_not(answer),
-         look_at_firewalls});
+         answer && answer->ends_with(loses_full_packets) ? probe_the_mtu : look_at_firewalls});
 }
 
 // Asks until it is so, or the time for a datagram is over.
@@ -126,17 +127,29 @@ bool comes_true(const detail::stop_signal& stop, Condition&& condition) {
   return true;
 }
 
+finding multicast_heard(const std::string& name, std::string what, bool also_large, std::size_t largest) {
+  if (also_large) return {severity::ok, name, std::move(what), {}};
+  what += ", but no datagrams of " + std::to_string(largest) +
+          " bytes: an MTU on the way is smaller. ORC then sends smaller ones, LCM programs do not";
+  return {severity::note, name, std::move(what), {as_root("ip link set eth0 mtu 1400") + "   # as the way allows"}};
+}
+
 void check_multicast_there(const examine& add, doctor_line& line, group_probe& group, const detail::stop_signal& stop) {
-  const std::string word = new_word();
-  if (const auto sent = group.send(word); !sent)
-    return add({severity::fail, "multicast there", "cannot send: " + sent.error().message(), {}});
   std::optional<std::string> from;
-  const bool heard = comes_true(stop, [&] {
-    from = line.ask("heard " + word, stop);
-    return !from || *from != "no";
-  });
-  if (heard && from)
-    add({severity::ok, "multicast there", "what is sent here is heard there, from " + *from, {}});
+  const auto is_heard = [&](group_probe::size how) {
+    const std::string word = new_word();
+    return group.send(word, how) && comes_true(stop, [&] {
+             auto answer = line.ask("heard " + word, stop);
+             if (answer == "no") return false;
+             if (how == group_probe::size::small) from = std::move(answer);
+             return true;
+           });
+  };
+  if (const auto sent = group.send(new_word(), group_probe::size::small); !sent)
+    return add({severity::fail, "multicast there", "cannot send: " + sent.error().message(), {}});
+  if (is_heard(group_probe::size::small) && from)
+    add(multicast_heard("multicast there", "what is sent here is heard there, from " + *from,
+                        is_heard(group_probe::size::large), group.largest()));
   else
     add({severity::fail, "multicast there",
          "what is sent here is not heard there: a firewall, a switch that does not pass it on (IGMP snooping), or a "
@@ -145,13 +158,19 @@ void check_multicast_there(const examine& add, doctor_line& line, group_probe& g
 }
 
 void check_multicast_here(const examine& add, doctor_line& line, group_probe& group, const detail::stop_signal& stop) {
-  const std::string word = new_word();
-  const auto sent = line.ask("send " + word, stop);
+  std::optional<std::string> sent;
+  const auto heard = [&](const std::string& how) {
+    const std::string word = new_word();
+    sent = line.ask("send " + word + how, stop);
+    std::optional<std::string> from;
+    if (sent == "ok") (void)comes_true(stop, [&] { return (from = group.heard(word)).has_value(); });
+    return from;
+  };
+  const auto from = heard("");
   if (sent != "ok") return add({severity::fail, "multicast here", "cannot be sent there: " + why_not(sent), {}});
-  std::optional<std::string> from;
-  const bool heard = comes_true(stop, [&] { return (from = group.heard(word)).has_value(); });
-  if (heard)
-    add({severity::ok, "multicast here", "what is sent there is heard here, from " + *from, {}});
+  if (from)
+    add(multicast_heard("multicast here", "what is sent there is heard here, from " + *from,
+                        heard(" large").has_value(), group.largest()));
   else
     add({severity::fail, "multicast here", "what is sent there is not heard here: the same causes", look_at_firewalls});
 }

@@ -33,11 +33,13 @@ detail::expected<group_probe> group_probe::open(const wire::multicast_url& url) 
     return error(errc::system_error, "the group cannot be joined: no interface has a route to it");
   auto out = multicast::open_sender(url);
   if (!out) return out.error();
-  return group_probe(*std::move(in), *std::move(out));
+  const auto largest = multicast::datagram_size(out->get(), url);
+  return group_probe(*std::move(in), *std::move(out), largest);
 }
 
-result group_probe::send(const std::string& word) {
-  const std::string datagram = head() + word;
+result group_probe::send(const std::string& word, size how) {
+  std::string datagram = head() + word;
+  if (how == size::large) datagram.resize(largest_, ' ');
   for (int n = 0; n < copies; ++n) {  // it is connected to the group
     if (::send(out_.get(), datagram.data(), datagram.size(), 0) < 0) return {errc::system_error, std::strerror(errno)};
   }
@@ -52,8 +54,9 @@ void group_probe::listen() {
     if (count < 0) return;
     const std::string_view datagram(bytes.data(), static_cast<std::size_t>(count));
     if (!datagram.starts_with(head())) continue;
-    arrivals_.push_back(
-        {std::string(datagram.substr(head().size())), from.value().value_or(detail::ip_port{}).address.text()});
+    const auto word = datagram.substr(head().size());  // of a large one, followed by spaces
+    arrivals_.push_back({std::string(word.substr(0, word.find(' '))),
+                         from.value().value_or(detail::ip_port{}).address.text()});
     if (arrivals_.size() > max_arrivals) arrivals_.pop_front();
   }
 }

@@ -2,6 +2,7 @@
 // here and arrives on another host. For `orc doctor --to` and `--answer`.
 #pragma once
 
+#include <cstddef>
 #include <deque>
 #include <optional>
 #include <string>
@@ -16,13 +17,17 @@ class group_probe {
  public:
   [[nodiscard]] static detail::expected<group_probe> open(const wire::multicast_url& url);
 
-  // Sends it, more than once: datagrams may get lost.
-  [[nodiscard]] result send(const std::string& word);
+  // Sends it, more than once: datagrams may get lost. Large: in one as large as the transport sends.
+  enum class size { small, large };
+  [[nodiscard]] result send(const std::string& word, size how);
+  // Of a large datagram, in bytes.
+  [[nodiscard]] std::size_t largest() const { return largest_; }
   // Where a word came from that arrived so far: the last hundred are remembered.
   [[nodiscard]] std::optional<std::string> heard(const std::string& word);
 
  private:
-  group_probe(detail::unique_fd in, detail::unique_fd out) : in_(std::move(in)), out_(std::move(out)) {}
+  group_probe(detail::unique_fd in, detail::unique_fd out, std::size_t largest)
+      : in_(std::move(in)), out_(std::move(out)), largest_(largest) {}
   void listen();
 
   struct arrival {
@@ -31,6 +36,7 @@ class group_probe {
   };
   detail::unique_fd in_;
   detail::unique_fd out_;
+  std::size_t largest_;
   std::deque<arrival> arrivals_;
 };
 
