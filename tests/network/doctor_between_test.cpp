@@ -91,8 +91,9 @@ TEST_CASE("11: doctor finds what a firewall between two hosts drops", "[network]
   for (const std::size_t host : {0U, 1U}) hosts->set_mtu(host, 1500);
   check_all_is_well();
   const auto narrow = [](const lab_host& host) {
-    host.sh("nft 'table netdev narrow { chain in { type filter hook ingress device eth0 priority 0; "
-            "meta length > 1400 drop; }; }'");
+    host.sh(
+        "nft 'table netdev narrow { chain in { type filter hook ingress device eth0 priority 0; "
+        "meta length > 1400 drop; }; }'");
   };
   narrow(there);
   found = examine(here, there);

@@ -57,6 +57,8 @@ TEST_CASE("orc datagram: bytes of each kind", "[unit]") {
   announce.keeps_last = false;
   announce.registered = false;
   CHECK(encoded(announce).starts_with("4f52434d02010202"));
+  announce.smaller = true;
+  CHECK(encoded(announce).starts_with("4f52434d02010602"));
   CHECK(encoded(base(datagram_kind::status)) ==
         "4f52434d02020000" + std::string(ids) + "21222324252627283132333435363738");
   CHECK(encoded(base(datagram_kind::goodbye)) ==

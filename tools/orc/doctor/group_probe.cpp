@@ -55,8 +55,8 @@ void group_probe::listen() {
     const std::string_view datagram(bytes.data(), static_cast<std::size_t>(count));
     if (!datagram.starts_with(head())) continue;
     const auto word = datagram.substr(head().size());  // of a large one, followed by spaces
-    arrivals_.push_back({std::string(word.substr(0, word.find(' '))),
-                         from.value().value_or(detail::ip_port{}).address.text()});
+    arrivals_.push_back(
+        {std::string(word.substr(0, word.find(' '))), from.value().value_or(detail::ip_port{}).address.text()});
     if (arrivals_.size() > max_arrivals) arrivals_.pop_front();
   }
 }

@@ -61,9 +61,9 @@ class group_sender {
 
   const unique_fd out_;
   const std::string channel_;
-  const std::size_t full_bytes_;        // of a datagram, as the interface takes it
-  std::size_t datagram_bytes_;          // at most that
-  const unsigned fec_;  // percent of parity; 0: none
+  const std::size_t full_bytes_;  // of a datagram, as the interface takes it
+  std::size_t datagram_bytes_;    // at most that
+  const unsigned fec_;            // percent of parity; 0: none
   const std::size_t largest_;
 
   std::size_t newest_datagrams_ = 0;

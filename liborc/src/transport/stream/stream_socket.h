@@ -43,9 +43,9 @@ struct peer_id {
 // For the sending end, while something waits: true when the peer's host has not answered for about ten seconds. The
 // host of a stopped program answers.
 [[nodiscard]] bool peer_is_silent(int fd, wire::transport kind) noexcept;
-// For the sending end, while something waits, about once a second: true when the peer answers, but what was sent does not
-// arrive. Large packets are then lost on the way: an MTU is smaller there, and no router says so. Before that it lets
-// routers cut the packets. `tries`: what it remembers of the connection; 0 at first.
+// For the sending end, while something waits, about once a second: true when the peer answers, but what was sent does
+// not arrive. Large packets are then lost on the way: an MTU is smaller there, and no router says so. Before that it
+// lets routers cut the packets. `tries`: what it remembers of the connection; 0 at first.
 [[nodiscard]] bool loses_large_packets(int fd, wire::transport kind, std::uint8_t& tries) noexcept;
 // Makes the packets of all later connections of a listening socket small enough for every path.
 void send_small_packets(int listener) noexcept;

@@ -67,9 +67,9 @@ std::size_t encode(const orc_datagram& d, std::span<std::byte, max_orc_datagram>
   put_big_endian(at, magic);
   put_big_endian(at + 4, format_version);
   put_big_endian(at + 5, static_cast<std::uint8_t>(d.kind));
-  put_big_endian(at + 6, static_cast<std::uint8_t>((d.registered ? flag_registered : 0) |
-                                                   (d.keeps_last ? 0 : flag_keeps_no_last) |
-                                                   (d.smaller ? flag_smaller : 0)));
+  put_big_endian(
+      at + 6, static_cast<std::uint8_t>((d.registered ? flag_registered : 0) | (d.keeps_last ? 0 : flag_keeps_no_last) |
+                                        (d.smaller ? flag_smaller : 0)));
   put_big_endian(at + 7, static_cast<std::uint8_t>(d.channel.size()));
   put_id(at + at_publication, d.publication);
   put_id(at + at_link, d.link);
