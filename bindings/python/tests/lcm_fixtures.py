@@ -229,8 +229,8 @@ class TwoNetworks:
         wait_until(lambda: listening.wrote("link to") and connecting.wrote("link to"))
         return listening, connecting
 
-    def peer(self, end: int) -> Peer:
-        made = Peer(self.networks[end].before)
+    def peer(self, end: int, url: str = URL) -> Peer:
+        made = Peer(self.networks[end].before, url)
         self._closing.callback(made.close)
         return made
 

@@ -149,9 +149,9 @@ class Groups:
             data = [group.shards[index] for index in range(group.k)]
         self._complete[number] = b"".join(data)[: group.size]
 
-    def take(self, now: float) -> List[bytes]:
-        """Returns the batches whose turn it is."""
-        made = []
+    def take(self, now: float) -> List[Optional[bytes]]:
+        """Returns the batches whose turn it is. None: one that was given up."""
+        made: List[Optional[bytes]] = []
         while self.next <= self.newest:
             batch = self._complete.pop(self.next, None)
             if batch is not None:
@@ -161,6 +161,7 @@ class Groups:
                 gone = self._waiting.pop(self.next)
                 self._bytes -= sum(map(len, gone.shards.values()))
                 self._counters.drop("given up", f"a group did not become complete within {self._max_delay} s")
+                made.append(None)
             else:
                 break
             self.next += 1

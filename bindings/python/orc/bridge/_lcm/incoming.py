@@ -49,6 +49,11 @@ class Incoming:
                 self._incomplete[key] = _Incomplete(frame.size, bytearray(), now)
             self._continue(key, frame, now)
 
+    def lost(self) -> None:
+        """A batch is missing. Its end of one message and its begin of the next may look like one message."""
+        for key in list(self._incomplete):
+            self._drop(key)
+
     def _continue(self, key: Tuple[int, bytes], frame: frames.Frame, now: float) -> None:
         known = self._incomplete.get(key)
         if known is None:

@@ -99,8 +99,8 @@ class Link(ABC):
         """It works no more, and says so to the hub and to the other end."""
         if not self.is_up:
             return
+        self.is_up = False  # first: sending may find that the socket failed, and end the link
         self._send(GOODBYE, b"")
-        self.is_up = False
         self._hub.link_down(self, why)
 
     # For the transports.

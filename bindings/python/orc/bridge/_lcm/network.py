@@ -12,12 +12,13 @@ import socket
 import struct
 import time
 from collections import OrderedDict
-from typing import Callable, List, Optional
+from typing import Callable, List, Optional, Tuple
 
 from .._shared.counters import Counters
 from .._shared.settings_file import SettingsError
 from .buffers import set_receive_buffer
 from .datagrams import MAX_CHANNEL, Reassembly, Source, datagrams, max_payload
+from .loop import READ, Loop
 from .urls import LcmUrl
 
 BEACON = b"ORCT\x01"
@@ -37,46 +38,64 @@ class LcmNetwork:
 
     def __init__(
         self, url: LcmUrl, wanted: Callable[[bytes], bool], on_message: Callable[[bytes, bytes], None],
-        max_message: int, counters: Counters,
+        max_message: int, loop: Loop, counters: Counters,
     ) -> None:  # fmt: skip
-        self._url, self._on_message, self._counters = url, on_message, counters
+        self._url, self._on_message, self._loop, self._counters = url, on_message, loop, counters
         self._reassembly = Reassembly(wanted, max_message, 2 * max_message, counters)
         self._tunnels: OrderedDict[Source, float] = OrderedDict()  # until when
         self._number = 0
         self._buffer = bytearray(65536)
         self._beacon_at = self._answered = 0.0
         self._began = time.monotonic()
-        index = _interface_of(url)
         try:
-            self._receiver = _receiver(url, index)
-            self._sender = _sender(url, index)
+            self._use(*_open(url))
         except OSError as error:
             raise SettingsError(
                 f"cannot use {url.group}:{url.port} ({error}); `orc doctor --multicast URL` finds the reason"
             ) from None
-        self._self: Source = self._sender.getsockname()[:2]
-        self._datagram_bytes = _LOCAL_DATAGRAM
-        if url.ttl:
-            mtu = self._sender.getsockopt(socket.IPPROTO_IP, _IP_MTU)
-            self._datagram_bytes = max(548, min(mtu - 28, _LOCAL_DATAGRAM))
-
-    def fileno(self) -> int:
-        """Readable: call receive()."""
-        return self._receiver.fileno()
+        loop.advance_also(self._advance)
 
     def close(self) -> None:
         """Leaves the network."""
+        self._loop.forget(self._receiver)
         self._receiver.close()
         self._sender.close()
 
-    def advance(self, now: float) -> float:
+    def _advance(self, now: float) -> float:
         """Sends a beacon when it is due. Returns when to call again."""
         if now >= self._beacon_at:
-            self._send(BEACON)
             self._beacon_at = now + _BEACON_S
+            if not (self._is_joined() and self._send(BEACON)):
+                self._renew(now)
         return self._beacon_at
 
-    def receive(self) -> None:
+    def _is_joined(self) -> bool:
+        """Joins again when the interface was made again."""
+        try:
+            _join_all(self._receiver, self._url)
+            return True
+        except (OSError, SettingsError):
+            return False
+
+    def _renew(self, now: float) -> None:
+        """Each socket keeps the address and the interface that it found first, and they may be gone."""
+        try:
+            made = _open(self._url)
+        except (OSError, SettingsError) as error:
+            self._counters.drop("LCM network", str(error))
+            return
+        self._tunnels[self._self] = now + _TUNNEL_LEASE_S  # what the old socket sent may still come
+        self.close()
+        self._use(*made)
+        self._send(BEACON)
+
+    def _use(self, receiver: socket.socket, sender: socket.socket) -> None:
+        self._receiver, self._sender = receiver, sender
+        self._self: Source = sender.getsockname()[:2]
+        self._datagram_bytes = _datagram_bytes(sender, self._url)
+        self._loop.watch(receiver, READ, lambda _: self._receive())
+
+    def _receive(self) -> None:
         """Takes what has arrived, but not more than one turn's worth."""
         now = time.monotonic()
         for _ in range(_DATAGRAMS_A_TURN):
@@ -94,11 +113,8 @@ class LcmNetwork:
         if not 0 < len(channel) <= MAX_CHANNEL or b"\0" in channel or len(payload) > max_payload(self._datagram_bytes):
             self._counters.drop("not sent", f"a message of {len(payload)} bytes does not fit this network")
             return False
-        for each in datagrams(self._number, channel, payload, self._datagram_bytes):
-            if not self._send(each):
-                return False
-        self._number += 1
-        return True
+        number, self._number = self._number, self._number + 1  # also when a fragment is not sent: others were
+        return all(self._send(each) for each in datagrams(number, channel, payload, self._datagram_bytes))
 
     def _take(self, datagram: memoryview, source: Source, now: float) -> None:
         if source == self._self:
@@ -156,7 +172,18 @@ def _addresses_of(interface: str) -> List[str]:
     return []
 
 
-def _receiver(url: LcmUrl, index: Optional[int]) -> socket.socket:
+def _open(url: LcmUrl) -> Tuple[socket.socket, socket.socket]:
+    """Returns a receiver and a sender. Raises OSError, SettingsError."""
+    receiver = _receiver(url)
+    try:
+        _join_all(receiver, url)
+        return receiver, _sender(url)
+    except (OSError, SettingsError):
+        receiver.close()
+        raise
+
+
+def _receiver(url: LcmUrl) -> socket.socket:
     made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     made.setblocking(False)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -164,30 +191,50 @@ def _receiver(url: LcmUrl, index: Optional[int]) -> socket.socket:
     made.setsockopt(socket.IPPROTO_IP, _IP_MULTICAST_ALL, 0)
     set_receive_buffer(made, url.recv_buf_size)
     made.bind((url.group, url.port))
-    # As ORC's subscriptions: on lo, where ttl 0 sends, and where LCM programs send.
-    _join(made, url, socket.if_nametoindex("lo"))
-    try:
-        _join(made, url, index or 0)
-    except OSError as error:
-        if error.errno != errno.EADDRINUSE:  # joined already
-            raise
+    return made
+
+
+def _join_all(receiver: socket.socket, url: LcmUrl) -> None:
+    """As ORC's subscriptions: on lo, where ttl 0 sends, and where LCM programs send. Raises OSError, SettingsError."""
+    _join(receiver, url, socket.if_nametoindex("lo"))
+    _join(receiver, url, _interface_of(url) or 0)
     if url.ttl == 0:
         with contextlib.suppress(OSError):  # no route
-            _join(made, url, 0)
-    return made
+            _join(receiver, url, 0)
 
 
 def _join(receiver: socket.socket, url: LcmUrl, index: int) -> None:
-    request = _MREQN.pack(socket.inet_aton(url.group), bytes(4), index)
-    receiver.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, request)
+    try:
+        receiver.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, _membership(url, "0.0.0.0", index))
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:  # joined already
+            raise
 
 
-def _sender(url: LcmUrl, index: Optional[int]) -> socket.socket:
+def _membership(url: LcmUrl, address: str, index: int) -> bytes:
+    return _MREQN.pack(socket.inet_aton(url.group), socket.inet_aton(address), index)
+
+
+def _sender(url: LcmUrl) -> socket.socket:
+    """Raises OSError, SettingsError."""
+    index = _interface_of(url)
     made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    made.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_TTL, url.ttl)
-    made.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_LOOP, 1)
-    if index is not None:
-        request = _MREQN.pack(socket.inet_aton(url.group), bytes(4), index)
-        made.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, request)
-    made.connect((url.group, url.port))
+    try:
+        made.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_TTL, url.ttl)
+        made.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_LOOP, 1)
+        if index is not None:
+            # The kernel would send by lo from another interface's address, which may change.
+            source = "127.0.0.1" if index == socket.if_nametoindex("lo") else "0.0.0.0"
+            made.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, _membership(url, source, index))
+        made.connect((url.group, url.port))
+    except OSError:
+        made.close()
+        raise
     return made
+
+
+def _datagram_bytes(sender: socket.socket, url: LcmUrl) -> int:
+    if not url.ttl:
+        return _LOCAL_DATAGRAM
+    mtu = sender.getsockopt(socket.IPPROTO_IP, _IP_MTU)
+    return max(548, min(mtu - 28, _LOCAL_DATAGRAM))

@@ -13,7 +13,7 @@ from .channels import Channels
 from .ends import Ends
 from .link import Link
 from .log import logger
-from .loop import READ, Loop
+from .loop import Loop
 from .network import LcmNetwork
 from .outgoing import Pace
 from .settings import Settings
@@ -44,11 +44,9 @@ class Tunnel(RunnableBridge):
         """Always returns True. Raises SettingsError, Error."""
         settings, counters = self._settings, self._counters
         network = self._network = LcmNetwork(
-            settings.network(), self._is_wanted, self._heard, settings.max_bytes, counters
+            settings.network(), self._is_wanted, self._heard, settings.max_bytes, self._loop, counters
         )
         self._ends.append(network.close)
-        self._loop.watch(network, READ, lambda _: network.receive())
-        self._loop.advance_also(network.advance)
         if settings.topics:
             self._start_topics()
         ends = Ends(self._options, self, self._loop, counters)

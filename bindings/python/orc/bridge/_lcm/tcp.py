@@ -114,9 +114,10 @@ class Connection:
 
     def advance(self, now: float) -> float:
         """Returns when to call again."""
-        if self.link is not None:
-            again_at = self.link.advance(now)
-            if not self.link.is_up:
+        link = self.link  # sending may lose it
+        if link is not None:
+            again_at = link.advance(now)
+            if not link.is_up:
                 self.close()
             return again_at
         if now >= self._until:
@@ -189,13 +190,13 @@ class Connection:
             end = at + _LENGTH.size + size
             if len(self._in) < end:
                 break
-            packet = bytes(self._in[at + _LENGTH.size : end])
+            packet, link = bytes(self._in[at + _LENGTH.size : end]), self.link
             at = end
-            if self.link is None:
+            if link is None:
                 self._shake(packet)
-            elif not self.link.take(packet, now):
+            elif not link.take(packet, now):
                 self._refuse("a packet that the other end did not make")
-            elif not self.link.is_up:
+            elif not link.is_up:
                 self.close()
         del self._in[:at]
         return self.is_open

@@ -48,7 +48,6 @@ class TopicsIn:
         self._fresh: Set[_InTopic] = set()
         self._types: OrderedDict[int, TypeDescription] = OrderedDict()
         self._type_bytes = 0
-        self._asked: Set[int] = set()  # types
         self._leaving: List[_InTopic] = []  # the thread unregisters them
         self._is_closing = False
         self._thread = threading.Thread(target=self._run, name="bridge inbound", daemon=True)
@@ -100,9 +99,10 @@ class TopicsIn:
     def put_type(self, hash: int, data: bytes) -> None:
         """A type arrived."""
         with self._news:
-            was_asked = hash in self._asked
-            self._asked.discard(hash)
-        if not was_asked:
+            pending = [each for each in self._topics.values() if each.pending is not None]
+            waiting = [each for each in pending if each.pending[0].type_hash == hash]  # type: ignore[index]
+            is_known = hash in self._types
+        if is_known or not waiting:
             self._counters.count("types that nobody asked for")
             return
         type = decode_type(data, hash)
@@ -115,7 +115,7 @@ class TopicsIn:
             self._type_bytes += len(data)
             while len(self._types) > _MAX_TYPES or self._type_bytes > _MAX_TYPE_BYTES:
                 self._type_bytes -= len(encode_type(self._types.popitem(last=False)[1]))
-            for each in self._fresh:
+            for each in waiting:
                 each.try_at = 0.0
             self._news.notify()
 
@@ -152,7 +152,7 @@ class TopicsIn:
             waiting = {each for each in fresh if not self._forward(each)}
             if waiting:
                 with self._news:
-                    self._fresh |= waiting
+                    self._fresh |= {each for each in waiting if self._topics.get(each.name) is each}  # not forgotten
                     if self._fresh <= waiting:
                         self._news.wait(_LOOK_AGAIN_S)
 
@@ -198,8 +198,6 @@ class TopicsIn:
         if head.type_hash:
             with self._news:
                 known = self._types.get(head.type_hash)
-                if known is None and len(self._asked) < _MAX_TYPES:
-                    self._asked.add(head.type_hash)
             if known is None:
                 topic.try_at = time.monotonic() + _TRY_AGAIN_S
                 topic.ask(head.type_hash)

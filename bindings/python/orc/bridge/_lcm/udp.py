@@ -97,6 +97,9 @@ class UdpLink(Link):
 
     def _take_batches(self, now: float) -> None:
         for batch in self._groups.take(now):
+            if batch is None:
+                self._incoming.lost()
+                continue
             try:
                 self._incoming.take(batch, now)
             except frames.Malformed as error:
