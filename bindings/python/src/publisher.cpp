@@ -1,5 +1,6 @@
 #include "publisher.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include "buffers.h"
@@ -49,9 +50,11 @@ void bind_loan(nb::module_& m) {
 
 }  // namespace
 
-void publisher_handle::send_msg(nb::handle data) {
+void publisher_handle::send_msg(nb::handle data, std::optional<std::int64_t> stamp_ns) {
   const readable_bytes bytes(data);
-  const errc code = without_gil([&]() noexcept { return end.send(bytes.data(), bytes.size()).code(); });
+  const errc code = without_gil([&]() noexcept {
+    return (stamp_ns ? end.send(bytes.data(), bytes.size(), *stamp_ns) : end.send(bytes.data(), bytes.size())).code();
+  });
   if (code != errc::ok) fail(code);
 }
 
@@ -76,11 +79,13 @@ void bind_publisher(nb::module_& m) {
       "after unregister_topic.")
       .def(nb::init<const publisher_handle&>(), nb::arg("same"))
       .def_ro("topic", &publisher_handle::topic, "The topic's name.")
-      .def("send_msg", &publisher_handle::send_msg, nb::arg("data"),
+      .def("send_msg", &publisher_handle::send_msg, nb::arg("data"), nb::arg("stamp_ns") = nb::none(),
            "Sends one sample, any C-contiguous buffer, to every subscriber and returns. Never waits for a subscriber, "
            "the broker or the network.\n\n"
+           "stamp_ns: when it was sent, in ns since 1970, if that is not now: in another network, or in a recording. "
+           "Multicast has no stamps.\n\n"
            "Raises TypeError (no buffer), ValueError or BufferError (not contiguous), BadArgument (too large for a "
-           "transport of this topic), NoMemory, Closed, Forked.")
+           "transport of this topic, a stamp below 1), NoMemory, Closed, Forked.")
       .def(
           "loan", [](const publisher_handle& self, std::size_t size) { return new lent(self, size); }, nb::arg("size"),
           "Returns memory for a sample of `size` bytes, to fill in place. Raises NoMemory, Closed, Forked.")

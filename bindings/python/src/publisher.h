@@ -3,7 +3,9 @@
 
 #include <nanobind/nanobind.h>
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "orc.h"
@@ -18,7 +20,8 @@ struct publisher_handle {
   orc::publisher end;
   std::string topic;
 
-  void send_msg(nanobind::handle data);
+  // Without a stamp: now.
+  void send_msg(nanobind::handle data, std::optional<std::int64_t> stamp_ns);
   [[nodiscard]] bool wait_readers(std::size_t count, int timeout_ms);
 };
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import ctypes
 import gc
+import time
 from typing import Any
 
 import numpy
@@ -41,6 +42,16 @@ def test_a_message_is_sent_on(backend: Any, link: Any) -> None:
     publisher.send_msg(b"first")
     publisher.send_msg(subscriber.recv_msg(20000))
     assert bytes(subscriber.recv_msg(20000)) == b"first"
+
+
+def test_a_sample_has_the_age_that_its_sender_says(backend: Any, link: Any) -> None:
+    publisher, subscriber = link(backend)
+    publisher.send_msg(b"old", stamp_ns=time.time_ns() - 5 * 10**9)
+    assert subscriber.recv_msg(20000).age_ns >= 5 * 10**9
+    with pytest.raises(backend.BadArgument):
+        publisher.send_msg(b"", stamp_ns=0)
+    with pytest.raises((TypeError, OverflowError, backend.BadArgument)):
+        publisher.send_msg(b"", stamp_ns=1 << 63)
 
 
 def test_str_is_refused_with_advice(backend: Any, link: Any) -> None:

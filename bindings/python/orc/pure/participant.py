@@ -38,12 +38,17 @@ class Publisher(Generic[T]):
         self._not_forked, self._publication, self._codec = participant._core.not_forked, publication, codec
         self.topic = publication.topic
 
-    def send_msg(self, data: Any) -> None:
-        """Sends one sample to every subscriber and returns. Never waits. `data`: any C-contiguous buffer."""
+    def send_msg(self, data: Any, stamp_ns: Optional[int] = None) -> None:
+        """Sends one sample to every subscriber and returns. Never waits. `data`: any C-contiguous buffer.
+
+        stamp_ns: when it was sent, in ns since 1970, if that is not now: in another network, or in a recording.
+        """
         payload = options.payload(data)
         _check_size(payload.nbytes)
+        if stamp_ns is not None:
+            stamp_ns = options.number("stamp_ns", stamp_ns, 1, 2**63 - 1)
         self._not_forked()
-        self._publication.publish(payload)
+        self._publication.publish(payload, stamp_ns)
 
     def send(self, value: Any) -> None:
         """Sends a value of the type that register_topic was given, or bytes. Also raises BadSample."""

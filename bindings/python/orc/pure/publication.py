@@ -44,9 +44,10 @@ _TOS = {"bulk": 1 << 2, "normal": 0, "control": 32 << 2}  # DSCP: LE, CS4 (orc/o
 class _Sample:
     __slots__ = "at_ns", "frame", "sequence", "stamp_ns"
 
-    def __init__(self, frame: bytearray) -> None:
+    def __init__(self, frame: bytearray, stamp_ns: Optional[int]) -> None:
         self.frame: Optional[bytearray] = frame  # FRAME_BYTES for the I/O thread, then the payload; None: skipped
-        self.stamp_ns, self.at_ns = time.time_ns(), time.monotonic_ns()
+        self.stamp_ns = time.time_ns() if stamp_ns is None else stamp_ns
+        self.at_ns = time.monotonic_ns()
         self.sequence = 0
 
     @property
@@ -100,13 +101,13 @@ class Publication(Declared):
 
     # Users' threads.
 
-    def publish(self, payload: memoryview) -> None:
-        """Copies the bytes and leaves them for the I/O thread. Never blocks. Raises Closed."""
+    def publish(self, payload: memoryview, stamp_ns: Optional[int] = None) -> None:
+        """Copies the bytes and leaves them for the I/O thread. Never blocks. Raises Closed. Without a stamp: now."""
         if self.closed:
             raise Closed()
         frame = bytearray(FRAME_BYTES)
         frame += payload
-        self._tray.append(_Sample(frame))
+        self._tray.append(_Sample(frame, stamp_ns))
         if len(self._tray) * len(frame) > _MAX_KEPT_BYTES:  # something such as a log function blocks the I/O thread
             with contextlib.suppress(IndexError):  # it has just taken them
                 self._tray[-1 - max(1, _MAX_KEPT_BYTES // len(frame))].frame = None
