@@ -32,6 +32,7 @@ from orc.bridge._lcm.topics_in import TopicsIn
 from orc.bridge._lcm.urls import lcm_url
 from orc.bridge._shared.counters import Counters
 from orc.bridge._shared.local_topics import LocalPublications
+from orc.bridge._shared.peer_clock import PeerClock, clock_ns
 from orc.bridge._shared.type_bytes import encode_type
 from support import wait_until
 
@@ -202,10 +203,12 @@ def test_types_that_nobody_answers_are_forgotten(monkeypatch: pytest.MonkeyPatch
     topics = TopicsIn(settings, participant, LocalPublications(), Counters(logger))
     topics.start()
     asked: List[int] = []
+    clock = PeerClock()
+    clock.is_ahead(0, clock_ns())
 
     def put(hash: int) -> None:
         head = topic_bytes.TopicHead(hash, True, 1, bytes(15) + b"\1")
-        topics.put(b"state", topic_bytes.encode(head, b"sample"), asked.append)
+        topics.put(b"state", topic_bytes.encode(head, b"sample"), clock, asked.append)
 
     for unanswered in range(1, 20):
         if "state" in topics._topics:

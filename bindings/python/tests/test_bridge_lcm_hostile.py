@@ -176,7 +176,10 @@ def test_a_peer_that_lies_harms_itself_alone(attacked: Any) -> None:
             break
     assert resident(first) - before < 96 << 20
     peer.send(REPORT, b"short")
-    peer.send(REPORT, packets.encode_report(packets.Report(1 << 63, 1 << 63, 1 << 30, [(1, 0), (1 << 60, 0)] * 16)))
+    peer.send(
+        REPORT,
+        packets.encode_report(packets.Report(1 << 63, 1 << 63, 1 << 30, 1 << 63, -1, [(1, 0), (1 << 60, 0)] * 16)),
+    )
     if scheme == "udp":
         for number in (1, 1 << 40, (1 << 64) - 1):
             peer.send(SHARD, struct.pack("<QHBBB", number, 38_400, 32, 31, 62) + bytes(SHARD_BYTES))

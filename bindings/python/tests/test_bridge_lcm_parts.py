@@ -192,7 +192,7 @@ def test_no_bytes_crash_the_readers() -> None:
     other = Seal(b"key", bytes([1]) * 16, bytes(16))
     good = [
         packets.encode_hello(b"key", b"s" * 16, b"p" * 16),
-        encode_report(Report(3, 5, 7, [(3, 1), (4, 0)])),
+        encode_report(Report(3, 5, 7, 9, -2, [(3, 1), (4, 0)])),
         shards_of(1, bytes(3000), 0.5).shards[1],
         b"".join(pieces((b"A", b"12345"), (b"B", bytes(1000)))),
         seal.seal(packets.SHARD, b"body"),
@@ -268,7 +268,7 @@ def test_the_window_gives_way_to_a_queue_and_not_to_loss() -> None:
                 window.repaired(number, now)
             sent, number = sent + room, number + 1
         now += round_trip
-        window.settled(Report(number, number - 1, 0, []), now)
+        window.settled(Report(number, number - 1, 0, 0, None, []), now)
         assert window.newest == 0
         return sent
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Callable, List, Optional, Protocol, Tuple
 
 from .._shared.counters import Counters
+from .._shared.peer_clock import PeerClock, clock_ns
 from .incoming import Incoming
 from .outgoing import Outgoing
 from .packets import GOODBYE, REPORT, Report, Seal, decode_report, encode_report
@@ -78,6 +79,8 @@ class Link(ABC):
         self.peer = peer
         self.outgoing = Outgoing(options.depth, options.max_bytes, counters)
         self.is_up = False
+        self.clock, self._peers_clock = PeerClock(), PeerClock()
+        """How far this host's clock is ahead of the other end's, and how far that one is ahead of this host's."""
         self._options, self._hub, self._seal, self._counters = options, hub, seal, counters
         self._incoming = Incoming(options.max_bytes, self._deliver, counters)
         self._window = Window()
@@ -127,6 +130,12 @@ class Link(ABC):
             if report is None:
                 self._counters.drop("malformed packet", f"a report of {self.peer}")
                 return
+            clock = clock_ns()
+            if self._peers_clock.ahead_ns(clock) is None:
+                self._report_soon(now)  # topics of the other end wait for this
+            self._peers_clock.is_ahead(report.clock_ns - clock, clock)
+            if report.behind_ns is not None:
+                self.clock.is_ahead(report.behind_ns, clock)
             self._window.settled(report, now)
             self._reported(report, now)
         elif kind == GOODBYE:
@@ -137,7 +146,9 @@ class Link(ABC):
 
     def _report(self, now: float, wanted: List[Tuple[int, int]]) -> None:
         next, newest, newest_at = self._received()
-        self._send(REPORT, encode_report(Report(next, newest, int((now - newest_at) * 1e6), wanted)))
+        clock = clock_ns()
+        held_us, behind_ns = int((now - newest_at) * 1e6), self._peers_clock.ahead_ns(clock)
+        self._send(REPORT, encode_report(Report(next, newest, held_us, clock, behind_ns, wanted)))
         self._report_at = now + _ALIVE_S
 
     def _deliver(self, kind: int, name: bytes, payload: bytes) -> None:

@@ -14,7 +14,7 @@ from typing import List, NamedTuple, Optional, Tuple
 
 HELLO, SHARD, REPORT, BATCH, GOODBYE = range(5)
 _HEAD = struct.Struct("<4sBB")
-_MAGIC, _VERSION = b"ORCL", 1
+_MAGIC, _VERSION = b"ORCL", 2
 _MAC_BYTES = 16
 SESSION_BYTES = 16
 NO_SESSION = bytes(SESSION_BYTES)
@@ -84,9 +84,10 @@ class Seal:
         return _open(self._receive, packet)
 
 
-_REPORT = struct.Struct("<QQIB")
+_REPORT = struct.Struct("<QQIQqB")
 _WANTED = struct.Struct("<QQ")
 MAX_WANTED = 32
+_NOT_KNOWN = -(1 << 63)
 
 
 @dataclass
@@ -99,13 +100,19 @@ class Report:
     """The newest batch of which something came; 0: none."""
     held_us: int
     """Since it came."""
+    clock_ns: int
+    """What the end's clock shows."""
+    behind_ns: Optional[int]
+    """How far that is behind the other end's clock, at least. None: not known yet."""
     wanted: List[Tuple[int, int]]
     """Groups that are not complete, and one bit for each shard that is there."""
 
 
 def encode_report(report: Report) -> bytes:
     """Returns the body."""
-    head = _REPORT.pack(report.next, report.newest, min(report.held_us, 0xFFFFFFFF), len(report.wanted))
+    held_us, behind_ns = min(report.held_us, 0xFFFFFFFF), report.behind_ns
+    clocks = (report.clock_ns, _NOT_KNOWN if behind_ns is None else behind_ns)
+    head = _REPORT.pack(report.next, report.newest, held_us, *clocks, len(report.wanted))
     return head + b"".join(_WANTED.pack(*each) for each in report.wanted)
 
 
@@ -113,7 +120,8 @@ def decode_report(body: bytes) -> Optional[Report]:
     """Returns what a body says. None: it is malformed."""
     if len(body) < _REPORT.size:
         return None
-    next, newest, held_us, count = _REPORT.unpack_from(body)
+    next, newest, held_us, clock_ns, behind_ns, count = _REPORT.unpack_from(body)
     if count > MAX_WANTED or len(body) != _REPORT.size + count * _WANTED.size:
         return None
-    return Report(next, newest, held_us, list(_WANTED.iter_unpack(body[_REPORT.size :])))
+    known = None if behind_ns == _NOT_KNOWN else behind_ns
+    return Report(next, newest, held_us, clock_ns, known, list(_WANTED.iter_unpack(body[_REPORT.size :])))

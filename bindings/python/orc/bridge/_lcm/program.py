@@ -132,7 +132,7 @@ class Tunnel(RunnableBridge):
             elif self._network.send(name, payload):
                 self._counters.count("messages received")
         elif kind == frames.TOPIC and self._topics_in is not None:
-            self._topics_in.put(name, payload, lambda hash: self._loop.soon(lambda: self._ask(link, hash)))
+            self._topics_in.put(name, payload, link.clock, lambda hash: self._loop.soon(lambda: self._ask(link, hash)))
         elif kind == frames.TYPE and self._topics_in is not None:
             hash = hash_of(name)
             if hash is not None:

@@ -36,7 +36,7 @@ class TopicRule(LocalRule):
     max_rate: float = 0.0
     """out: samples per second of each topic; 0: all that the link takes."""
     max_age_ms: int = 0
-    """in: samples that are older are dropped; 0: any age. Needs clocks that agree."""
+    """in: samples that are older are dropped; 0: any age."""
 
 
 @dataclass

@@ -17,7 +17,7 @@ class TopicHead(NamedTuple):
     keep_last: bool
     """False: a late joiner must not get it."""
     stamp_ns: int
-    """When it was sent, in ns since 1970."""
+    """When it was sent, by the clock of the sending end (PeerClock)."""
     publication: bytes
     """16 bytes, which name the publication in all networks."""
 

@@ -6,13 +6,14 @@ import threading
 import time
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import Any, Callable, List, Optional, Set, Tuple
+from typing import Any, Callable, List, NamedTuple, Optional, Set
 
 from orc import Error, NameTaken, NoBroker, TypeDescription
 
 from .._shared.counters import Counters
 from .._shared.local_topics import LocalPublications
 from .._shared.patterns import is_topic
+from .._shared.peer_clock import PeerClock, clock_ns
 from .._shared.rules import first_rule
 from .._shared.type_bytes import decode_type, encode_type
 from .log import logger
@@ -25,13 +26,19 @@ _TRY_AGAIN_S = 0.5
 _LOOK_AGAIN_S = 0.05
 
 
+class _Arrival(NamedTuple):
+    head: TopicHead
+    payload: bytes
+    clock: PeerClock
+
+
 @dataclass(eq=False)
 class _InTopic:
     name: str
     rule: TopicRule
     ask: Callable[[int], None]
     arrived: float = 0.0
-    pending: Optional[Tuple[TopicHead, bytes]] = None
+    pending: Optional[_Arrival] = None
     publisher: Any = None
     type_hash: int = 0
     keep_last: bool = True
@@ -68,7 +75,7 @@ class TopicsIn:
         with self._news:
             return name in self._topics
 
-    def put(self, name: bytes, message: bytes, ask: Callable[[int], None]) -> None:
+    def put(self, name: bytes, message: bytes, clock: PeerClock, ask: Callable[[int], None]) -> None:
         """A sample arrived. ask: sends a request for the type with a hash; any thread may call it."""
         topic_name = name.decode(errors="replace")
         read = decode(message)
@@ -83,15 +90,12 @@ class TopicsIn:
         if head.publication in self._local:
             self._counters.count("loop")
             return
-        if rule.max_age_ms and time.time_ns() - head.stamp_ns > rule.max_age_ms * 1_000_000:
-            self._counters.count("too old")
-            return
         local = rule.local.replace("{topic}", topic_name)
         with self._news:
             topic = self._topics.get(local) or self._new_topic(local, rule, ask)
             if topic is None:
                 return
-            topic.arrived, topic.ask, topic.pending = time.monotonic(), ask, (head, payload)
+            topic.arrived, topic.ask, topic.pending = time.monotonic(), ask, _Arrival(head, payload, clock)
             self._topics.move_to_end(local)
             self._fresh.add(topic)
             self._news.notify()
@@ -100,7 +104,7 @@ class TopicsIn:
         """A type arrived."""
         with self._news:
             pending = [each for each in self._topics.values() if each.pending is not None]
-            waiting = [each for each in pending if each.pending[0].type_hash == hash]  # type: ignore[index]
+            waiting = [each for each in pending if each.pending.head.type_hash == hash]  # type: ignore[union-attr]
             is_known = hash in self._types
         if is_known or not waiting:
             self._counters.count("types that nobody asked for")
@@ -168,18 +172,26 @@ class TopicsIn:
     def _forward(self, topic: _InTopic) -> bool:
         """Returns False when the sample must wait for the topic."""
         with self._news:
-            if topic.pending is None:
-                return True
-            head, payload = topic.pending
+            arrival = topic.pending
+        if arrival is None:
+            return True
+        head, age_ns = arrival.head, arrival.clock.age_ns(arrival.head.stamp_ns, clock_ns())
+        if age_ns is None:
+            return False
+        is_old = bool(topic.rule.max_age_ms) and age_ns > topic.rule.max_age_ms * 1_000_000
         try:
-            if topic.publisher is None or (topic.type_hash, topic.keep_last) != (head.type_hash, head.keep_last):
+            if is_old:
+                self._counters.count("too old")
+            elif topic.publisher is None or (topic.type_hash, topic.keep_last) != (head.type_hash, head.keep_last):
                 if time.monotonic() < topic.try_at or not self._register(topic, head):
                     return False
+                return self._forward(topic)  # it is older by now
             with self._news:
-                if topic.pending is not None and topic.pending[1] is payload:
+                if topic.pending is arrival:
                     topic.pending = None
-            topic.publisher.send_msg(payload)
-            self._counters.count("samples received")
+            if not is_old:
+                topic.publisher.send_msg(arrival.payload, stamp_ns=max(1, time.time_ns() - age_ns))
+                self._counters.count("samples received")
         except NameTaken:
             self._counters.drop("not bridged", f"{topic.name} is published in this network already")
             topic.try_at = time.monotonic() + 10 * _TRY_AGAIN_S

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any, Callable, Dict, Optional
 
 from orc import Error, TypeDescription
 
 from .._shared.counters import Counters
+from .._shared.peer_clock import clock_ns
 from .._shared.rules import first_rule
 from .._shared.type_bytes import encode_type
 from .loop import READ, Loop
@@ -85,7 +85,7 @@ class TopicsOut:
             return
         if message is None:
             return
-        stamp_ns = time.time_ns() - max(0, message.age_ns)
+        stamp_ns = max(0, clock_ns() - max(0, message.age_ns))
         head = TopicHead(topic.type.hash, topic.keep_last, stamp_ns, topic.publication)
         made = encode(head, bytes(message))
         message.release()
