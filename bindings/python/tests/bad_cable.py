@@ -37,6 +37,8 @@ class Weather:
     bytes_per_s: float = 0.0
     """Of each direction; 0: no limit. Packets queue up for `queue_s` at most, and are then lost."""
     queue_s: float = 2.0
+    lost_from: int = -1
+    """All packets that come from this end, 0 or 1, are lost."""
 
 
 def _device_in(pid: int) -> int:
@@ -67,7 +69,7 @@ class _Cable:
 
     def _pass_on(self, end: int, packet: bytes, now: float) -> None:
         weather, chance = self.weather, self._random.random
-        if chance() < weather.loss:
+        if weather.lost_from == end or chance() < weather.loss:
             return
         at = now
         if weather.bytes_per_s:

@@ -14,7 +14,7 @@ import pathlib
 import shutil
 import struct
 import subprocess
-from typing import Dict, Iterator, List, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 import pytest
 
@@ -206,7 +206,7 @@ class TwoNetworks:
         self._closing.callback(_end, made)
         return made
 
-    def weather(self, **now: float) -> None:
+    def weather(self, **now: Any) -> None:
         """Of both directions of the cable, from now on."""
         assert self._cable.stdin is not None and self._cable.stdout is not None
         self._cable.stdin.write(json.dumps(dataclasses.asdict(Weather(**now))) + "\n")
@@ -214,7 +214,10 @@ class TwoNetworks:
         assert self._cable.stdout.readline() == "set\n"
 
     def tunnel(self, end: int, *arguments: str, ready: bool = True) -> Bridge:
-        made = Bridge("lcm", "--lcm-url", URL, *arguments, before=self.networks[end].before)
+        return self.bridge(end, "lcm", "--lcm-url", URL, *arguments, ready=ready)
+
+    def bridge(self, end: int, name: str, *arguments: str, ready: bool = True) -> Bridge:
+        made = Bridge(name, *arguments, before=self.networks[end].before)
         self._closing.callback(made.kill)
         if ready:
             made.wait_ready()

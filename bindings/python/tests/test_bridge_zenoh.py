@@ -104,8 +104,8 @@ def test_stock_programs_of_zenoh_exchange_samples_with_orc(fleet: Fleet) -> None
     state.send(State(4.0, 2))
     sample = heard.wait_for(struct.pack("<di4x", 4.0, 2))
     assert str(sample.key_expr) == "fleet/eu/r1/arm/state" and sample.express
-    head = struct.unpack_from("<2sBBQq16sQB", sample.attachment.to_bytes())
-    assert head[:4] == (b"OZ", 1, 1, 1) and head[4] > 10**18
+    head = struct.unpack_from("<2sBBQq16sQQqB", sample.attachment.to_bytes())
+    assert head[:4] == (b"OZ", 2, 1, 1) and head[4] > 10**18
     assert sample.attachment.to_bytes().endswith(b"robot.State")
 
     command = local.request_topic("desk/arm/command")

@@ -25,13 +25,14 @@ from orc.bridge._zenoh.patterns import key_expression  # noqa: E402
 __all__ = ["one_fleet"]
 
 ID = bytes(range(16))
-HEAD = SampleHead(7, 1_700_000_000_000_000_000, ID, 0x1122334455667788, "robot.State", False)
+HEAD = SampleHead(7, 1_700_000_000_000_000_000, ID, 0x1122334455667788, "robot.State", False, 0x8000000000000001, -2)
 
 
 def test_the_attachment_has_the_bytes_of_the_page() -> None:
     """schemas/ZENOH.md, "Attachment"."""
     expected = bytes.fromhex(
-        "4f5a 01 00 0700000000000000 00002a36fe9c9717000102030405060708090a0b0c0d0e0f 8877665544332211 0b"
+        "4f5a 02 00 0700000000000000 00002a36fe9c9717000102030405060708090a0b0c0d0e0f 8877665544332211"
+        "0100000000000080 feffffffffffffff 0b"
     )
     assert attachment.encode(HEAD) == expected + b"robot.State"
     assert attachment.decode(expected + b"robot.State") == HEAD
@@ -121,11 +122,12 @@ def test_malformed_attachments_are_dropped_and_counted(attacked: Any) -> None:
     _, bridge, session, local = attacked
     topic = local.request_topic("evil/a")
     good = head(1)
-    bad = [b"x", good[:-1], good + b"x", b"XX" + good[2:], good[:4] + bytes(8) + good[12:], bytes(10_000), b"\xff" * 45]
+    bad = [b"x", good[:-1], good + b"x", b"XX" + good[2:], good[:4] + bytes(8) + good[12:], bytes(10_000), b"\xff" * 61]
     for each in bad:
         put(session, "orc/evil/a", b"bad", attachment=each)
     put(session, "orc/evil/a", bytes(100_001), attachment=head(2))
     put(session, "orc/evil/a", b"old", attachment=head(3, stamp_ns=1))
+    wait_until(lambda: bridge.wrote("too old"))
     put(session, "orc/evil/a", b"good", attachment=head(4))
     assert receive(topic, b"good") == [b"good"]
     counts = bridge.end()

@@ -175,7 +175,8 @@ class TopicsIn:
             arrival = topic.pending
         if arrival is None:
             return True
-        head, age_ns = arrival.head, arrival.clock.age_ns(arrival.head.stamp_ns, clock_ns())
+        head, now_ns = arrival.head, time.time_ns()
+        age_ns = arrival.clock.age_ns(head.stamp_ns, clock_ns())
         if age_ns is None:
             return False
         is_old = bool(topic.rule.max_age_ms) and age_ns > topic.rule.max_age_ms * 1_000_000
@@ -190,7 +191,7 @@ class TopicsIn:
                 if topic.pending is arrival:
                     topic.pending = None
             if not is_old:
-                topic.publisher.send_msg(arrival.payload, stamp_ns=max(1, time.time_ns() - age_ns))
+                topic.publisher.send_msg(arrival.payload, stamp_ns=max(1, now_ns - age_ns))
                 self._counters.count("samples received")
         except NameTaken:
             self._counters.drop("not bridged", f"{topic.name} is published in this network already")

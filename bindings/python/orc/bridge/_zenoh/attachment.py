@@ -6,8 +6,8 @@ import struct
 from dataclasses import dataclass
 from typing import Optional
 
-_HEAD = struct.Struct("<2sBBQq16sQB")
-_MAGIC, _VERSION = b"OZ", 1
+_HEAD = struct.Struct("<2sBBQq16sQQqB")
+_MAGIC, _VERSION = b"OZ", 2
 _KEEPS_LAST = 1
 _MAX_NAME = 255
 NO_PUBLICATION = bytes(16)
@@ -29,21 +29,25 @@ class SampleHead:
     """TypeDescription.name"""
     keep_last: bool = True
     """False: a late joiner must not get it."""
+    clock: int = 0
+    """Names a clock (Clocks). 0: none."""
+    clock_ns: int = 0
+    """When it was sent, by that clock."""
 
 
 def encode(head: SampleHead) -> bytes:
     """Returns the attachment."""
     name = head.type_name.encode()[:_MAX_NAME]
     flags = _KEEPS_LAST if head.keep_last else 0
-    fixed = (_MAGIC, _VERSION, flags, head.sequence, head.stamp_ns, head.publication, head.type_hash, len(name))
-    return _HEAD.pack(*fixed) + name
+    fixed = (_MAGIC, _VERSION, flags, head.sequence, head.stamp_ns, head.publication, head.type_hash)
+    return _HEAD.pack(*fixed, head.clock, head.clock_ns, len(name)) + name
 
 
 def decode(data: bytes) -> Optional[SampleHead]:
     """Returns what an attachment says. None: it is none of ours."""
     if len(data) < _HEAD.size:
         return None
-    magic, version, flags, sequence, stamp_ns, publication, type_hash, size = _HEAD.unpack_from(data)
+    magic, version, flags, sequence, stamp_ns, publication, type_hash, *clock, size = _HEAD.unpack_from(data)
     if (magic, version) != (_MAGIC, _VERSION) or len(data) != _HEAD.size + size:
         return None
     if sequence == 0 or stamp_ns < 0 or publication == NO_PUBLICATION or (size and not type_hash):
@@ -52,4 +56,4 @@ def decode(data: bytes) -> Optional[SampleHead]:
         name = data[_HEAD.size :].decode()
     except UnicodeDecodeError:
         return None
-    return SampleHead(sequence, stamp_ns, publication, type_hash, name, bool(flags & _KEEPS_LAST))
+    return SampleHead(sequence, stamp_ns, publication, type_hash, name, bool(flags & _KEEPS_LAST), *clock)

@@ -1,6 +1,7 @@
 """Receives from Zenoh, and publishes here: the newest sample of each key, of its type.
 
-Zenoh's thread only sorts out what is malformed or old. One thread sends, others register topics and ask for schemas.
+Zenoh's thread only sorts out what is malformed or not newer. One thread sends, others register topics and ask for
+schemas. Each name that is published here has one owner (Published), whatever keys come and go.
 """
 
 from __future__ import annotations
@@ -15,15 +16,18 @@ from typing import Any, Dict, List, Optional
 import zenoh
 import zenoh.ext as ext
 
-from orc import Error, NoBroker, TypeDescription, UnknownTopic
+from orc import Closed, Error, TypeDescription, UnknownTopic
 
 from .._shared.counters import Counters
 from .._shared.local_topics import LocalPublications, NotBridged
 from .._shared.patterns import is_topic
+from .._shared.peer_clock import clock_ns
 from .attachment import NO_PUBLICATION, SampleHead
+from .clocks import Clocks
 from .formats import End, Format, Source, end_numbers
 from .log import logger
 from .order import Order
+from .published import Published
 from .schemas import Schemas
 from .sessions import direct
 from .settings import Settings, TopicRule, local_name, rule_for
@@ -38,19 +42,21 @@ _REGISTERING_THREADS = 4
 class _Arrival:
     head: Optional[SampleHead]  # None: it came without one
     payload: Any
+    stamp_ns: int
+    """Zenoh's, in ns since 1970; 0: it has none."""
+    arrived_ns: int
+    """By clock_ns()."""
 
 
 class _InTopic:
     """A key, and the topic that it is here."""
 
-    def __init__(self, source: Source, rule: TopicRule, name: str) -> None:
-        self.source, self.rule, self.name = source, rule, name
+    def __init__(self, key: str, source: Source, rule: TopicRule, published: Published) -> None:
+        self.key, self.source, self.rule, self.published = key, source, rule, published
+        self.name = published.name
         self.order = Order()
         self.arrived = time.monotonic()
         self.pending: Optional[_Arrival] = None
-        self.publisher: Any = None
-        self.type_hash = 0  # of the publisher
-        self.keep_last = True
         self.is_preparing = False
         self.prepare_at = 0.0
 
@@ -60,16 +66,17 @@ class Inbound:
 
     def __init__(
         self, settings: Settings, participant: Any, directory: Any, session: Any, format: Format,
-        local: LocalPublications, schemas: Schemas, counters: Counters,
+        local: LocalPublications, schemas: Schemas, clocks: Clocks, counters: Counters,
     ) -> None:  # fmt: skip
         self._settings, self._session = settings, session
         self._participant, self._directory = participant, directory
         self._format, self._local, self._schemas, self._counters = format, local, schemas, counters
+        self._clocks = clocks
         self._news = threading.Condition()  # guards the topics
         self._topics: OrderedDict[str, _InTopic] = OrderedDict()  # the longest idle first
         self._fresh: Dict[str, _InTopic] = {}  # with pending samples
+        self._published: Dict[str, Published] = {}  # by name here
         self._subscribers: List[Any] = []
-        self._tokens: List[Any] = []
         self._is_closing = False
         self._pool = ThreadPoolExecutor(_REGISTERING_THREADS, "zenoh register")
         self._thread = threading.Thread(target=self._run, name="zenoh inbound", daemon=True)
@@ -92,11 +99,14 @@ class Inbound:
 
     def close(self) -> None:
         """Waits for the threads, at most 5 s."""
-        for each in [*self._subscribers, *self._tokens]:
+        for each in self._subscribers:
             each.undeclare()
         with self._news:
             self._is_closing = True
             self._news.notify()
+            published = list(self._published.values())
+        for topic in published:
+            topic.withdraw()
         self._thread.join(5.0)
         self._pool.shutdown(wait=False)
 
@@ -130,7 +140,8 @@ class Inbound:
                 return
             topic.arrived = time.monotonic()
             self._topics.move_to_end(key)
-            topic.pending = _Arrival(head, sample.payload)
+            stamp_ns = 0 if sample.timestamp is None else int(sample.timestamp.get_time().timestamp() * 1e9)
+            topic.pending = _Arrival(head, sample.payload, stamp_ns, clock_ns())
             self._fresh[key] = topic
             self._news.notify()
 
@@ -148,7 +159,9 @@ class Inbound:
         if len(self._topics) >= self._settings.max_topics and not self._forget_idle():
             self._counters.drop("too many topics", f"{key}: {self._settings.max_topics} come in (max_topics)")
             return None
-        made = self._topics[key] = _InTopic(source, rule, name)
+        published = self._published.setdefault(name, Published(name, self._participant))
+        published.keys += 1
+        made = self._topics[key] = _InTopic(key, source, rule, published)
         return made
 
     def _is_foreign(self, source: Source) -> bool:
@@ -164,19 +177,15 @@ class Inbound:
             return False
         del self._topics[key]
         self._fresh.pop(key, None)
-        if idle.publisher is not None:
-            self._pool.submit(self._unregister, idle.name)
+        idle.published.keys -= 1
+        self._pool.submit(self._leave, idle.published)
         return True
 
     def _is_wanted(self, topic: _InTopic, head: Optional[SampleHead]) -> bool:
         if head is None:
-            if topic.type_hash:
+            if topic.published.type_hash:
                 self._counters.drop("wrong type", f"{topic.name}: a sample without a type, of a typed topic")
-            return not topic.type_hash
-        limit = topic.rule.max_age_ms
-        if limit and time.time_ns() - head.stamp_ns > limit * 1_000_000:
-            self._counters.count("too old")
-            return False
+            return not topic.published.type_hash
         if not topic.order.accept(head, time.monotonic()):
             self._counters.count("not newer")
             return False
@@ -192,42 +201,76 @@ class Inbound:
                 if self._is_closing:
                     return
                 fresh, self._fresh = self._fresh, {}
-            waiting = {key: topic for key, topic in fresh.items() if not self._forward(topic)}
+            waiting = {key: topic for key, topic in fresh.items() if not self._guarded(topic)}
             if waiting:
                 with self._news:
                     self._fresh = {**waiting, **self._fresh}
                     if all(key in waiting for key in self._fresh):
                         self._news.wait(_LOOK_AGAIN_S)
 
+    def _guarded(self, topic: _InTopic) -> bool:
+        """One topic must not end the others."""
+        try:
+            return self._forward(topic)
+        except Exception:
+            logger.exception("topic %s", topic.name)
+            return True
+
     def _forward(self, topic: _InTopic) -> bool:
-        """Returns False when the sample must wait for the topic."""
+        """Returns False when the sample must wait for the topic, or for its age."""
         with self._news:
             arrival = topic.pending
-        if arrival is None:
+            if arrival is None or self._topics.get(topic.key) is not topic:  # forgotten
+                return True
+        head, now_ns = arrival.head, time.time_ns()
+        age_ns = self._age_ns(topic, arrival, now_ns)
+        if age_ns is None:
+            return False
+        if topic.rule.max_age_ms and age_ns > topic.rule.max_age_ms * 1_000_000:
+            self._counters.drop("too old", f"a sample of {topic.name} has {age_ns // 1_000_000} ms")
+            self._done(topic, arrival)
             return True
-        head = arrival.head
         type_hash = head.type_hash if head is not None else 0
         keep_last = head.keep_last if head is not None else True
-        if topic.publisher is None or (topic.type_hash, topic.keep_last) != (type_hash, keep_last):
-            if not topic.is_preparing and time.monotonic() >= topic.prepare_at:
-                topic.is_preparing = True
-                self._pool.submit(self._prepare, topic, type_hash, keep_last)
+        publisher = topic.published.publisher(type_hash, keep_last)
+        if publisher is None:
+            self._prepare_soon(topic, type_hash, keep_last)
             return False
+        try:
+            publisher.send_msg(arrival.payload.to_bytes(), stamp_ns=max(1, now_ns - age_ns))
+            self._counters.count("received")
+        except Closed:  # it is registered anew at this moment
+            return False
+        except (Error, MemoryError) as error:
+            self._counters.drop("not forwarded", f"{topic.name}: {error}")
+        self._done(topic, arrival)
+        return True
+
+    def _done(self, topic: _InTopic, arrival: _Arrival) -> None:
         with self._news:
             if topic.pending is arrival:
                 topic.pending = None
-        try:
-            topic.publisher.send_msg(arrival.payload.to_bytes())
-            self._counters.count("received")
-        except (Error, MemoryError) as error:
-            self._counters.drop("not forwarded", f"{topic.name}: {error}")
-        return True
+
+    def _age_ns(self, topic: _InTopic, arrival: _Arrival, now_ns: int) -> Optional[int]:
+        """None: not known yet. Stamps of senders without a clock count as they are."""
+        head = arrival.head
+        if head is not None and head.clock:
+            return self._clocks.age_ns(topic.source.robot, head.clock, head.clock_ns)
+        stamp_ns = (head.stamp_ns if head is not None else 0) or arrival.stamp_ns or now_ns
+        return max(now_ns - stamp_ns, clock_ns() - arrival.arrived_ns)
+
+    def _prepare_soon(self, topic: _InTopic, type_hash: int, keep_last: bool) -> None:
+        with self._news:
+            if topic.is_preparing or time.monotonic() < topic.prepare_at or self._topics.get(topic.key) is not topic:
+                return
+            topic.is_preparing = True  # and is not forgotten meanwhile
+        self._pool.submit(self._prepare, topic, type_hash, keep_last)
 
     # Threads that register.
 
     def _prepare(self, topic: _InTopic, type_hash: int, keep_last: bool) -> None:
         try:
-            if topic.publisher is None and self._came_from_here(topic):
+            if topic.published.publisher(type_hash, keep_last) is None and self._came_from_here(topic):
                 return
             self._register(topic, type_hash, keep_last)
         except NotBridged as error:
@@ -262,20 +305,14 @@ class Inbound:
         return True
 
     def _register(self, topic: _InTopic, type_hash: int, keep_last: bool) -> None:
-        type = self._type_of(topic, type_hash)
-        if topic.publisher is not None:
-            topic.publisher = None
-            self._unregister(topic.name)
-        try:
-            made = self._participant.register_topic(topic.name, type=type or None, keep_last=keep_last)
-        except NoBroker:  # it stays registered: a broker that answers later learns of it
-            made = self._participant.publisher(topic.name)
-        topic.type_hash, topic.keep_last = type_hash, keep_last
-        topic.publisher = made
-        source, zid = topic.source, str(self._session.info.zid())
-        end = End(zid, "MS", next(end_numbers), topic.name, source.type_name, source.type_digest, keep_last)
-        for key in self._format.tokens(end):
-            self._tokens.append(self._session.liveliness().declare_token(key))
+        type, source = self._type_of(topic, type_hash), topic.source
+
+        def tokens() -> List[Any]:
+            zid = str(self._session.info.zid())
+            end = End(zid, "MS", next(end_numbers), topic.name, source.type_name, source.type_digest, keep_last)
+            return [self._session.liveliness().declare_token(key) for key in self._format.tokens(end)]
+
+        topic.published.register(type, type_hash, keep_last, tokens)
 
     def _type_of(self, topic: _InTopic, type_hash: int) -> TypeDescription:
         """Raises NotBridged."""
@@ -286,8 +323,15 @@ class Inbound:
             raise NotBridged(f"robot {topic.source.robot} did not send the type with the hash {type_hash:016x}")
         return found
 
-    def _unregister(self, name: str) -> None:
+    def _leave(self, published: Published) -> None:
+        def is_unused() -> bool:
+            with self._news:
+                return published.keys == 0
+
         try:
-            self._participant.unregister_topic(name)
+            published.leave(is_unused)
         except Error as error:
-            self._counters.drop("not registered", f"{name}: {error}")
+            self._counters.drop("not registered", f"{published.name}: {error}")
+        with self._news:
+            if published.keys == 0 and self._published.get(published.name) is published:
+                del self._published[published.name]

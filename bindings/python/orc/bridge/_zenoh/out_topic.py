@@ -10,7 +10,9 @@ import zenoh.ext as ext
 
 from orc import Error, TypeDescription
 
+from .._shared.peer_clock import clock_ns
 from .attachment import NO_PUBLICATION, SampleHead
+from .clocks import OWN_CLOCK
 from .formats import End, Format, end_numbers
 from .settings import TopicRule
 
@@ -51,13 +53,17 @@ class OutTopic:
 
     def put(self, message: Any, session: Any, format: Format, large: bool) -> None:
         """Sends a sample. Large ones block while another one is on its way."""
+        now_ns, now_clock_ns = time.time_ns(), clock_ns()  # first: ages must not be too small
+        age_ns = max(0, message.age_ns)
         head = SampleHead(
             message.sequence,
-            time.time_ns() - max(0, message.age_ns),
+            max(0, now_ns - age_ns),
             self._publication_of(message),
             self.type.hash,
             self.type.name,
             self.keep_last,
+            OWN_CLOCK,
+            now_clock_ns - age_ns,
         )
         self._sent = None
         payload, attachment = bytes(message), format.encode(head)

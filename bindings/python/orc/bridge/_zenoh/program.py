@@ -9,6 +9,7 @@ from orc import Directory, Participant
 
 from .._shared.local_topics import BRIDGES, LocalTopics
 from .._shared.running import RunnableBridge
+from .clocks import Clocks
 from .formats import format_of
 from .inbound import Inbound
 from .lanes import Lanes
@@ -54,15 +55,18 @@ class Bridge(RunnableBridge):
         directory = Directory(settings.broker)
         self._ends.append(directory.close)
         format = format_of(settings)
-        schemas = Schemas(settings, small, counters)
+        schemas, clocks = Schemas(settings, small, counters), Clocks(settings, small, counters)
         lanes = Lanes(small, large, format, settings.large_bytes, counters)
         outbound = Outbound(settings, small, format, lanes, schemas)
         topics: LocalTopics[OutTopic] = LocalTopics(
             settings.broker, participant, outbound, outbound.goes_out, settings.max_topics, counters
         )
-        inbound = Inbound(settings, participant, directory, small, format, topics.publications, schemas, counters)
+        inbound = Inbound(
+            settings, participant, directory, small, format, topics.publications, schemas, clocks, counters
+        )
         if settings.format == "orc":
             schemas.offer()
+            clocks.offer()
             offered = OfferedServices(settings, participant, small, directory, schemas, counters)
             reached = ReachedServices(settings, participant, small, schemas, counters)
             topics.watch_also(offered.on_topic)

@@ -36,7 +36,7 @@ class TopicRule(Rule):
     size: str = "auto"
     """out: "small": with the small samples, however large; "large": apart; "auto": by size."""
     max_age_ms: int = 0
-    """in: samples that are older are dropped; 0: any age. Needs clocks that agree."""
+    """in: samples that are older are dropped; 0: any age."""
     type_name: str = ""
     """ROS formats, in: of the type, such as std_msgs/msg/String."""
     schema: bytes = b""

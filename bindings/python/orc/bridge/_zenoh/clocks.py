@@ -1,0 +1,97 @@
+"""Ages across Zenoh: a bridge answers what its clock shows, and asks the bridges whose samples it gets."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections import OrderedDict
+from typing import Any, Optional, Tuple
+
+import zenoh
+
+from .._shared.counters import Counters
+from .._shared.peer_clock import PeerClock, clock_ns
+from .sessions import direct
+from .settings import Settings
+
+OWN_CLOCK = secrets.randbits(64) | 1
+"""Names clock_ns() of this process. 0 names none."""
+_MAX_KNOWN, _MAX_ASKING = 1024, 64
+_ASK_S = 3.0
+_AGAIN_S, _ANEW_S = 1.0, 10.0
+
+
+class _Peer:
+    def __init__(self) -> None:
+        self.clock = PeerClock()
+        self.ask_at = 0.0
+
+
+class Clocks:
+    """Any thread may call."""
+
+    def __init__(self, settings: Settings, session: Any, counters: Counters) -> None:
+        self._settings, self._session, self._counters = settings, session, counters
+        self._lock = threading.Lock()  # guards the rest
+        self._known: OrderedDict[Tuple[str, int], _Peer] = OrderedDict()
+        self._asking = 0
+        self._queryable: Any = None
+
+    def offer(self) -> None:
+        """Answers what the clock shows from now on."""
+        key = f"{self._settings.prefix}/{self._settings.robot}/@clock/{OWN_CLOCK:016x}"
+
+        def answer(query: Any) -> None:
+            with query:
+                query.reply(key, clock_ns().to_bytes(8, "little"), express=True)
+
+        self._queryable = self._session.declare_queryable(key, direct(answer))
+
+    def age_ns(self, robot: str, clock: int, stamp_ns: int) -> Optional[int]:
+        """Returns the age of what was sent then by this clock, and asks for the clock if need be. None: not known yet.
+
+        Never too small; see PeerClock. Does not wait.
+        """
+        now = time.monotonic()
+        with self._lock:
+            peer = self._known.setdefault((robot, clock), _Peer())
+            self._known.move_to_end((robot, clock))
+            if len(self._known) > _MAX_KNOWN:
+                self._known.popitem(last=False)
+            asks = now >= peer.ask_at and self._asking < _MAX_ASKING
+            if asks:
+                peer.ask_at = now + _AGAIN_S
+                self._asking += 1
+        if asks:
+            self._ask(f"{self._settings.prefix}/{robot}/@clock/{clock:016x}", peer)
+        return peer.clock.age_ns(stamp_ns, clock_ns())
+
+    def _ask(self, key: str, peer: _Peer) -> None:
+        asked_ns = clock_ns()
+
+        def take(reply: Any) -> None:
+            data = b"" if reply.ok is None else reply.ok.payload.to_bytes()[:9]
+            if len(data) != 8:
+                self._counters.drop("no clock", f"{key} gives none")
+                return
+            with self._lock:
+                peer.clock.is_ahead(asked_ns - int.from_bytes(data, "little"), asked_ns)
+                peer.ask_at = time.monotonic() + _ANEW_S
+
+        def ended() -> None:
+            with self._lock:
+                self._asking -= 1
+
+        try:
+            self._session.get(
+                key,
+                zenoh.handlers.Callback(take, ended, indirect=False),
+                consolidation=zenoh.ConsolidationMode.NONE,
+                timeout=_ASK_S,
+                congestion_control=zenoh.CongestionControl.DROP,
+                express=True,
+            )
+        except zenoh.ZError as error:
+            ended()
+            self._counters.drop("no clock", f"{key}: {error}")
