@@ -175,3 +175,38 @@ def test_hostile_queries_and_answers_do_no_harm(one_fleet: Fleet) -> None:
     too_large = ask(bytes(100_001), None, timeout=0.5)
     assert too_large is None or too_large.ok is None
     assert calls.count(b"once") == 1 and b"bad" not in calls and ask(b"still there", None).ok is not None
+
+
+def test_a_service_that_ends_while_it_is_asked_for_its_types_is_not_left_behind(one_fleet: Fleet) -> None:
+    """A robot that dies between its token and its description."""
+    other = IN.replace("gripper/close", "gripper/open")
+    one_fleet.bridge("r2", "--file", one_fleet.file(IN + other))
+    session = one_fleet.session()
+    asked, answers = threading.Event(), threading.Event()
+
+    def describe(query: Any) -> None:
+        with query:
+            if str(query.key_expr).endswith("close"):
+                asked.set()
+                answers.wait(AMPLE_S)
+            query.reply(query.key_expr, b"{}")
+
+    for name in ("close", "open"):
+        key = f"orc/r1/@service/gripper/{name}"
+        session.declare_queryable(key, zenoh.handlers.Callback(describe, indirect=True))
+    dead = session.liveliness().declare_token("orc/r1/@service/gripper/close")
+    assert asked.wait(AMPLE_S)
+    dead.undeclare()
+    watch = one_fleet.session()
+    wait_until(lambda: not list(watch.liveliness().get("orc/r1/@service/gripper/close", timeout=1.0)))
+    answers.set()
+    token = session.liveliness().declare_token("orc/r1/@service/gripper/open")
+    directory = one_fleet.orc.Directory(one_fleet.broker("r2"))
+
+    def names() -> Any:
+        return {each.name for each in one_fleet.orc.find_services(directory)}
+
+    wait_until(lambda: "r1/gripper/open" in names())
+    wait_until(lambda: names() == {"r1/gripper/open"})
+    token.undeclare()
+    wait_until(lambda: not names())

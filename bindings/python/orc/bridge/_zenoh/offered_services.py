@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import secrets
 import threading
 import time
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Dict, List
+from typing import Any, Callable, Optional
 
 from orc import CallErrc, CallError, TopicState, UnknownType
 from orc._calls.description import CallTypes, types_in
 
 from .._shared.counters import Counters
 from .call_bytes import decode_asked, encode_error
+from .follower import Follower, close_all
 from .log import logger
 from .schemas import Schemas
 from .sessions import direct
@@ -24,7 +26,6 @@ _DEFAULT_DEADLINE_S = 10.0  # of a query without our attachment
 _MAX_ATTACHMENT = 512
 _MAX_OPEN = 64
 _MAX_REMEMBERED = 4096
-_DESCRIBED_S = 10.0
 _LOOK_S = 0.05
 
 
@@ -37,8 +38,9 @@ class OfferedServices:
         self._settings, self._participant, self._session = settings, participant, session
         self._directory, self._schemas, self._counters = directory, schemas, counters
         self._rules = {each.name: each for each in settings.services if each.is_for("out")}
-        self._present: Dict[str, List[Any]] = {}
-        self._descriptions: Dict[str, bytes] = {}
+        self._offers = {
+            name: Follower(f"service {name}", self._offerer(name), lambda made: made.close()) for name in self._rules
+        }
         self._lock = threading.Lock()  # guards the rest
         self._open = 0
         self._seen: OrderedDict[bytes, None] = OrderedDict()
@@ -46,33 +48,36 @@ class OfferedServices:
 
     def on_topic(self, topic: TopicState, exists: bool) -> None:
         """A service came, changed or is gone. One thread calls."""
-        if topic.name not in self._rules:
-            return
-        for each in self._present.pop(topic.name, []):
-            each.undeclare()
-        if exists:
-            self._pool.submit(self._offer, topic.name)
+        offer = self._offers.get(topic.name)
+        if offer is not None:
+            offer.want(exists)
 
     def close(self) -> None:
         """Offers nothing any more."""
-        for ends in list(self._present.values()):
-            for each in ends:
-                each.undeclare()
+        close_all(self._offers.values())
         self._pool.shutdown(wait=False)
 
-    def _offer(self, name: str) -> None:
-        try:
-            self._declare(name)
-        except Exception as error:
-            self._counters.drop("service not offered", f"{name}: {error}")
+    def _offerer(self, name: str) -> Callable[[Follower], Any]:
+        def offer(by: Follower) -> Any:
+            try:
+                return self._declare(name, by)
+            except Exception as error:
+                self._counters.drop("service not offered", f"{name}: {error}")
+                return None
 
-    def _declare(self, name: str) -> None:
+        return offer
+
+    def _declare(self, name: str, by: Follower) -> Optional[contextlib.ExitStack]:
+        """Returns what undeclares it. None: it is wanted no more. Raises Error, ValueError, zenoh.ZError."""
+        types = self._types_of(name, by)
+        if types is None:
+            return None
         described = {}
-        for part, type in self._types_of(name)._asdict().items():
+        for part, type in types._asdict().items():
             if type:
                 self._schemas.add(type)
                 described[part] = f"{type.hash:016x}"
-        self._descriptions[name] = json.dumps(described).encode()
+        description = json.dumps(described).encode()
         key = f"{self._settings.prefix}/{self._settings.robot}"
 
         def serve(query: Any) -> None:
@@ -80,30 +85,26 @@ class OfferedServices:
 
         def describe(query: Any) -> None:
             with query:
-                query.reply(f"{key}/@service/{name}", self._descriptions[name])
+                query.reply(f"{key}/@service/{name}", description)
 
-        made = [
-            self._session.declare_queryable(f"{key}/{name}", direct(serve), complete=True),
-            self._session.declare_queryable(f"{key}/@service/{name}", direct(describe), complete=True),
-            self._session.liveliness().declare_token(f"{key}/@service/{name}"),
-        ]
-        for each in self._present.pop(name, []):
-            each.undeclare()
-        self._present[name] = made
+        with contextlib.ExitStack() as made:
+            declare, token = self._session.declare_queryable, self._session.liveliness().declare_token
+            made.callback(declare(f"{key}/{name}", direct(serve), complete=True).undeclare)
+            made.callback(declare(f"{key}/@service/{name}", direct(describe), complete=True).undeclare)
+            made.callback(token(f"{key}/@service/{name}").undeclare)
+            return made.pop_all()
 
-    def _types_of(self, name: str) -> CallTypes:
-        """Waits until the service describes itself. Raises Error, ValueError."""
-        ends = time.monotonic() + _DESCRIBED_S
-        while True:
+    def _types_of(self, name: str, by: Follower) -> Optional[CallTypes]:
+        """Waits until the service describes itself. None: it is wanted no more. Raises Error, ValueError."""
+        while by.is_wanted():
             publication = self._directory.describe(name).publication
             if publication is None or publication.type is None:
                 raise ValueError("this is no service")
             try:
                 return types_in(self._directory.find_type(publication.type))
             except UnknownType:
-                if time.monotonic() > ends:
-                    raise
-            time.sleep(_LOOK_S)
+                time.sleep(_LOOK_S)
+        return None
 
     def _serve(self, name: str, query: Any) -> None:
         """Zenoh's thread: must not wait."""

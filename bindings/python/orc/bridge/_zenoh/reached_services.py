@@ -6,8 +6,7 @@ import json
 import secrets
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional
 
 import zenoh
 
@@ -15,7 +14,7 @@ from orc import CallErrc, CallError, Error, TypeDescription
 
 from .._shared.counters import Counters
 from .call_bytes import decode_error, encode_asked
-from .log import logger
+from .follower import Follower, close_all
 from .schemas import Schemas
 from .sessions import direct
 from .settings import ServiceRule, Settings, local_name
@@ -24,7 +23,6 @@ _THREADS = 4  # of each service
 _MAX_DESCRIPTION = 4096
 _DESCRIBED_S = 3.0
 _LOOK_S = 0.05
-_TRY_AGAIN_S = 1.0
 
 
 class ReachedServices:
@@ -36,12 +34,13 @@ class ReachedServices:
         self._settings, self._participant, self._session = settings, participant, session
         self._schemas, self._counters = schemas, counters
         self._rules = [each for each in settings.services if each.is_for("in") and each.robot != settings.robot]
-        self._lock = threading.Lock()  # guards the services
-        self._services: Dict[str, Any] = {}
         self._watches: List[Any] = []
-        self._is_closing = False
-        self._wanted: Dict[str, Tuple[ServiceRule, int]] = {}  # by name here; counts its changes
-        self._pool = ThreadPoolExecutor(4, "zenoh service")
+        self._services: Dict[str, Follower] = {}  # by name here
+        self._rule_of: Dict[str, ServiceRule] = {}  # that of several whose service came last
+        for rule in self._rules:
+            name = local_name(rule, rule.robot, rule.name)
+            if name not in self._services:
+                self._services[name] = Follower(f"service {name}", self._server(name), lambda made: made.close())
 
     def start(self) -> None:
         """Begins."""
@@ -59,51 +58,35 @@ class ReachedServices:
 
     def close(self) -> None:
         """Withdraws the services."""
-        self._is_closing = True
         for each in self._watches:
             each.undeclare()
-        self._pool.shutdown(wait=False)
-        for service in list(self._services.values()):
-            service.close()
+        close_all(self._services.values())
 
     def _change(self, rule: ServiceRule, exists: bool) -> None:
         name = local_name(rule, rule.robot, rule.name)
-        with self._lock:
-            turn = self._wanted.get(name, (rule, 0))[1] + 1
-            self._wanted[name] = (rule, turn)
-        self._pool.submit(self._guarded, rule, name, turn, exists)
+        if exists:
+            self._rule_of[name] = rule
+        if self._rule_of.get(name) is rule:
+            self._services[name].want(exists)
 
-    def _guarded(self, rule: ServiceRule, name: str, turn: int, exists: bool) -> None:
-        try:
-            with self._lock:
-                old = self._services.pop(name, None)
-            if old is not None:
-                old.close()
-            while exists and not self._is_closing and self._wanted[name][1] == turn:
-                if self._serve(rule, name):
-                    return
-                time.sleep(_TRY_AGAIN_S)
-        except Exception:
-            logger.exception("service %s", name)
+    def _server(self, name: str) -> Callable[[Follower], Any]:
+        return lambda _: self._serve(self._rule_of[name], name)
 
-    def _serve(self, rule: ServiceRule, name: str) -> bool:
-        """Returns whether it is served."""
+    def _serve(self, rule: ServiceRule, name: str) -> Any:
+        """Returns the service. None: it cannot be now."""
         types = {"request": TypeDescription(), "reply": TypeDescription()} if rule.stock else self._types_of(rule)
         if types is None:
-            return False
+            return None
 
         def handle(request: bytes, context: Any) -> bytes:
             return self._ask(rule, request, context)
 
         try:
             request, reply = (each if each else bytes for each in (types["request"], types["reply"]))
-            made = self._participant.serve(name, handle, request=request, reply=reply, threads=_THREADS)
+            return self._participant.serve(name, handle, request=request, reply=reply, threads=_THREADS)
         except Error as error:
             self._counters.drop("service not reached", f"{name}: {error}")
-            return False
-        with self._lock:
-            self._services[name] = made
-        return True
+            return None
 
     def _types_of(self, rule: ServiceRule) -> Optional[Dict[str, TypeDescription]]:
         key = f"{self._settings.prefix}/{rule.robot}/@service/{rule.name}"
