@@ -167,3 +167,46 @@ def _send_and_compare(commands: Any, fresh: Any, every: Any, cut: Callable[[bool
 
     wait_until(is_back, 60)
     assert min(age for age, _ in ages) < 300 * MS  # nor is everything old
+
+
+def test_no_call_runs_after_its_deadline_when_the_path_failed(
+    two: TwoNetworks, bin_dir: Any, clocks: List[str]
+) -> None:
+    """Queries wait in the kernel of the calling end."""
+    pytest.importorskip("zenoh", reason="eclipse-zenoh is not installed: pip install eclipse-zenoh")
+    brokers = [two.broker(end, bin_dir) for end in (0, 1)]
+    two.networks[1].before += clocks
+    out, into = two.folder / "out.toml", two.folder / "in.toml"
+    out.write_text('[[service]]\nname = "close"\ndirection = "out"\n')
+    into.write_text('[[service]]\nname = "close"\ndirection = "in"\nfrom = "r0"\n')
+    where = [("--listen", f"tcp/0.0.0.0:{PORT}"), ("--connect", f"tcp/{ADDRESSES[0]}:{PORT}")]
+    for end, file in enumerate((out, into)):
+        two.bridge(end, "zenoh", *where[end], "--robot", f"r{end}", "--broker", brokers[end], "--file", str(file))
+    ran: List[Tuple[int, int]] = []
+
+    def handle(asked_ns: int) -> int:
+        ran.append((asked_ns, time.monotonic_ns() - asked_ns))
+        return asked_ns
+
+    with orc.Participant(brokers[0]) as server, orc.Participant(brokers[1]) as client:
+        server.serve("close", handle, threads=4)
+        client.wait_for_service("r0/close", 60.0)
+
+        def call() -> Any:
+            return client.call("r0/close", time.monotonic_ns(), deadline=0.5)
+
+        def works() -> bool:
+            try:
+                return bool(call().result())
+            except orc.CallError:
+                return False
+
+        wait_until(works, 60)
+        two.weather(loss=1.0)
+        for _ in range(6):
+            assert not works()
+        two.weather()
+        wait_until(works, 60)
+        wait_until(works, 60)
+    assert len({asked for asked, _ in ran}) == len(ran), "a call ran twice"
+    assert max(passed for _, passed in ran) <= 1500 * MS

@@ -18,7 +18,7 @@ from orc.bridge._shared.patterns import is_topic, matches  # noqa: E402
 from orc.bridge._shared.type_bytes import decode_type, encode_type  # noqa: E402
 from orc.bridge._zenoh import attachment  # noqa: E402
 from orc.bridge._zenoh.attachment import SampleHead  # noqa: E402
-from orc.bridge._zenoh.call_bytes import decode_asked, decode_error, encode_asked  # noqa: E402
+from orc.bridge._zenoh.call_bytes import Asked, decode_asked, decode_error, encode_asked  # noqa: E402
 from orc.bridge._zenoh.order import Order  # noqa: E402
 from orc.bridge._zenoh.patterns import key_expression  # noqa: E402
 
@@ -42,7 +42,7 @@ def test_no_bytes_crash_the_readers() -> None:
     made = random.Random(18)
     good = [
         attachment.encode(HEAD),
-        encode_asked(ID, 1.0),
+        encode_asked(Asked(ID, 1.0, 7, -8)),
         encode_type(TypeDescription("a.B", "struct", "struct", b"{}")),
     ]
     for data in good:

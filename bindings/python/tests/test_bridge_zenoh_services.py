@@ -166,10 +166,10 @@ def test_hostile_queries_and_answers_do_no_harm(one_fleet: Fleet) -> None:
         return next(iter(found), None)
 
     wait_until(lambda: ask(b"first", None))
-    good = struct.pack("<2sBB16sQ", b"OQ", 1, 0, bytes(range(16)), 10**10)
+    good = struct.pack("<2sBB16sQQq", b"OQ", 2, 0, bytes(range(16)), 10**10, 0, 0)
     assert ask(b"once", good).ok is not None
     assert ask(b"once", good) is None  # the same call again
-    no_time, too_long = good[:-8] + bytes(8), good[:-8] + b"\xff" * 8
+    no_time, too_long = (good[:20] + each * 8 + good[28:] for each in (b"\0", b"\xff"))
     for bad in (b"OQ", good[:-1], good + b"x", b"XX" + good[2:], no_time, too_long, good * 99):
         assert json.loads(ask(b"bad", bad).err.payload.to_bytes())["code"] == "bad_request"
     too_large = ask(bytes(100_001), None, timeout=0.5)

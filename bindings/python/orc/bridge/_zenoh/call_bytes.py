@@ -4,28 +4,42 @@ from __future__ import annotations
 
 import json
 import struct
-from typing import Any, Optional, Tuple
+from typing import Any, NamedTuple, Optional
 
 from orc import CallErrc, CallError
 
-_ASKED = struct.Struct("<2sBB16sQ")  # magic, version, 0, id of the call, ns until the deadline
-_MAGIC, _VERSION = b"OQ", 1
+_ASKED = struct.Struct("<2sBB16sQQq")  # magic, version, 0, id of the call, ns until the deadline, clock, by that clock
+_MAGIC, _VERSION = b"OQ", 2
 _MAX_DEADLINE_NS = 24 * 3600 * 10**9
 _MAX_ERROR = 16384
 
 
-def encode_asked(id: bytes, deadline_s: float) -> bytes:
+class Asked(NamedTuple):
+    """What goes with a query."""
+
+    id: bytes
+    """Of the call."""
+    deadline_s: float
+    """Seconds from when it was asked."""
+    clock: int = 0
+    """Names a clock (Clocks). 0: none."""
+    clock_ns: int = 0
+    """When it was asked, by that clock."""
+
+
+def encode_asked(asked: Asked) -> bytes:
     """Returns the attachment of a query."""
-    return _ASKED.pack(_MAGIC, _VERSION, 0, id, max(1, int(deadline_s * 1e9)))
+    deadline_ns = max(1, int(asked.deadline_s * 1e9))
+    return _ASKED.pack(_MAGIC, _VERSION, 0, asked.id, deadline_ns, asked.clock, asked.clock_ns)
 
 
-def decode_asked(data: bytes) -> Optional[Tuple[bytes, float]]:
-    """Returns the id of the call, and its deadline in seconds from now. None: it is none of ours."""
+def decode_asked(data: bytes) -> Optional[Asked]:
+    """Returns what an attachment says. None: it is none of ours."""
     if len(data) != _ASKED.size:
         return None
-    magic, version, _, id, deadline_ns = _ASKED.unpack(data)
+    magic, version, _, id, deadline_ns, clock, stamp_ns = _ASKED.unpack(data)
     good = (magic, version) == (_MAGIC, _VERSION) and 0 < deadline_ns <= _MAX_DEADLINE_NS
-    return (id, deadline_ns / 1e9) if good else None
+    return Asked(id, deadline_ns / 1e9, clock, stamp_ns) if good else None
 
 
 def encode_error(error: CallError) -> bytes:

@@ -51,7 +51,7 @@ class Clocks:
     def age_ns(self, robot: str, clock: int, stamp_ns: int) -> Optional[int]:
         """Returns the age of what was sent then by this clock, and asks for the clock if need be. None: not known yet.
 
-        Never too small; see PeerClock. Does not wait.
+        robot: *: any. Never too small; see PeerClock. Does not wait.
         """
         now = time.monotonic()
         with self._lock:

@@ -15,7 +15,8 @@ from orc import CallErrc, CallError, TopicState, UnknownType
 from orc._calls.description import CallTypes, types_in
 
 from .._shared.counters import Counters
-from .call_bytes import decode_asked, encode_error
+from .call_bytes import Asked, decode_asked, encode_error
+from .clocks import Clocks
 from .follower import Follower, close_all
 from .log import logger
 from .schemas import Schemas
@@ -26,17 +27,18 @@ _DEFAULT_DEADLINE_S = 10.0  # of a query without our attachment
 _MAX_ATTACHMENT = 512
 _MAX_OPEN = 64
 _MAX_REMEMBERED = 4096
-_LOOK_S = 0.05
+_LOOK_S, _ASK_LOOK_S = 0.05, 0.005
 
 
 class OfferedServices:
     """Services of this network as queryables."""
 
     def __init__(
-        self, settings: Settings, participant: Any, session: Any, directory: Any, schemas: Schemas, counters: Counters
-    ) -> None:
+        self, settings: Settings, participant: Any, session: Any, directory: Any, schemas: Schemas, clocks: Clocks,
+        counters: Counters,
+    ) -> None:  # fmt: skip
         self._settings, self._participant, self._session = settings, participant, session
-        self._directory, self._schemas, self._counters = directory, schemas, counters
+        self._directory, self._schemas, self._clocks, self._counters = directory, schemas, clocks, counters
         self._rules = {each.name: each for each in settings.services if each.is_for("out")}
         self._offers = {
             name: Follower(f"service {name}", self._offerer(name), lambda made: made.close()) for name in self._rules
@@ -116,9 +118,9 @@ class OfferedServices:
         if payload is not None and len(payload) > self._settings.max_bytes:
             self._refuse(query, CallError(CallErrc.too_large, f"at most {self._settings.max_bytes} bytes"))
             return
-        id, deadline = asked or (secrets.token_bytes(16), _DEFAULT_DEADLINE_S)
+        asked = asked or Asked(secrets.token_bytes(16), _DEFAULT_DEADLINE_S)
         with self._lock:
-            if id in self._seen:
+            if asked.id in self._seen:
                 self._counters.count("repeated call")
                 query.drop()
                 return
@@ -126,18 +128,20 @@ class OfferedServices:
                 self._refuse(query, CallError(CallErrc.busy, f"{_MAX_OPEN} calls are open in the bridge"))
                 return
             self._open += 1
-            self._seen[id] = None
+            self._seen[asked.id] = None
             if len(self._seen) > _MAX_REMEMBERED:
                 self._seen.popitem(last=False)
-        self._pool.submit(self._call, name, query, time.monotonic() + deadline)
+        self._pool.submit(self._call, name, query, asked, time.monotonic())
 
-    def _call(self, name: str, query: Any, ends: float) -> None:
+    def _call(self, name: str, query: Any, asked: Asked, arrived: float) -> None:
         try:
             with query:
                 try:
                     request = b"" if query.payload is None else query.payload.to_bytes()
-                    left = ends - time.monotonic()
-                    reply = self._participant.call(name, request, deadline=max(0.001, left), reply=bytes).result()
+                    left = asked.deadline_s - self._age_s(asked, arrived)
+                    if left <= 0:
+                        raise CallError(CallErrc.lost, "the deadline had passed before the call came")
+                    reply = self._participant.call(name, request, deadline=left, reply=bytes).result()
                     query.reply(f"{self._settings.prefix}/{self._settings.robot}/{name}", reply, express=True)
                 except CallError as error:
                     query.reply_err(encode_error(error), encoding="application/json")
@@ -146,6 +150,15 @@ class OfferedServices:
         finally:
             with self._lock:
                 self._open -= 1
+
+    def _age_s(self, asked: Asked, arrived: float) -> float:
+        """Waits until it is known, and for the deadline at most."""
+        while time.monotonic() - arrived < asked.deadline_s and asked.clock:
+            age_ns = self._clocks.age_ns("*", asked.clock, asked.clock_ns)
+            if age_ns is not None:
+                return age_ns / 1e9
+            time.sleep(_ASK_LOOK_S)
+        return time.monotonic() - arrived
 
     def _refuse(self, query: Any, error: CallError) -> None:
         self._counters.drop("call refused", str(error))

@@ -67,7 +67,7 @@ class Bridge(RunnableBridge):
         if settings.format == "orc":
             schemas.offer()
             clocks.offer()
-            offered = OfferedServices(settings, participant, small, directory, schemas, counters)
+            offered = OfferedServices(settings, participant, small, directory, schemas, clocks, counters)
             reached = ReachedServices(settings, participant, small, schemas, counters)
             topics.watch_also(offered.on_topic)
             reached.start()

@@ -13,7 +13,9 @@ import zenoh
 from orc import CallErrc, CallError, Error, TypeDescription
 
 from .._shared.counters import Counters
-from .call_bytes import decode_error, encode_asked
+from .._shared.peer_clock import clock_ns
+from .call_bytes import Asked, decode_error, encode_asked
+from .clocks import OWN_CLOCK
 from .follower import Follower, close_all
 from .schemas import Schemas
 from .sessions import direct
@@ -117,6 +119,7 @@ class ReachedServices:
                 replies.append(reply)
                 ended.set()
 
+        asked_ns = clock_ns()
         left = context.deadline - time.monotonic()
         if left <= 0:
             return _fail(context, CallError(CallErrc.lost, "the deadline had passed before the query"))
@@ -126,7 +129,7 @@ class ReachedServices:
             key,
             zenoh.handlers.Callback(take, ended.set, indirect=False),
             payload=request,
-            attachment=encode_asked(secrets.token_bytes(16), left),
+            attachment=encode_asked(Asked(secrets.token_bytes(16), left, OWN_CLOCK, asked_ns)),
             consolidation=zenoh.ConsolidationMode.NONE,
             timeout=left,
             congestion_control=zenoh.CongestionControl.BLOCK,
