@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import pathlib
 import struct
 import subprocess
@@ -291,3 +292,15 @@ def test_publishers_of_a_shared_topic_are_told_apart(one_fleet: Fleet) -> None:
     ids = {each.attachment.to_bytes()[20:36].hex() for each in heard.samples}
     published = one_fleet.orc.Directory(one_fleet.broker("r1")).describe("alarm")
     assert ids <= {each.id for each in [published.publication, *published.others]} and len(ids) == 2
+
+
+def test_a_sample_of_a_stock_program_is_as_old_as_its_timestamp(one_fleet: Fleet) -> None:
+    one_fleet.bridge("r1", "--topic", "arm/**")
+    session = one_fleet.session()
+    command = one_fleet.participant("r1").request_topic("desk/arm/command")
+    wait_for_subscriber(session, "orc/desk/arm/command")
+    old = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(seconds=5)
+    stamp = zenoh.Timestamp(old, b"\1")
+    session.put("orc/desk/arm/command", b"old", timestamp=stamp)
+    message = wait_until(lambda: command.recv_msg(100))
+    assert bytes(message) == b"old" and message.age_ns >= 5 * 10**9 - 10**6

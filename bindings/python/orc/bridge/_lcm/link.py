@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import ipaddress
+import socket
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Callable, List, Optional, Protocol, Tuple
@@ -70,6 +72,26 @@ def name_of(address: Tuple[str, int]) -> str:
     """Returns an address as text."""
     host = address[0].replace("::ffff:", "") if "." in address[0] else address[0]
     return f"[{host}]:{address[1]}" if ":" in host else f"{host}:{address[1]}"
+
+
+class OwnAddress:
+    """Notices that this host has lost the address of a connection: the kernel would go on without an answer."""
+
+    def __init__(self) -> None:
+        self._look_at = 0.0
+
+    def is_gone(self, of: socket.socket, now: float) -> bool:
+        """Returns whether it is lost. Looks every 0.5 s."""
+        if now < self._look_at:
+            return False
+        self._look_at = now + _ALIVE_S
+        host, _, *scope = of.getsockname()
+        with socket.socket(of.family, socket.SOCK_DGRAM) as probe:
+            try:
+                probe.bind((host, 0, *scope))
+            except OSError as error:
+                return error.errno == errno.EADDRNOTAVAIL
+        return False
 
 
 class Link(ABC):

@@ -11,7 +11,7 @@ from typing import List, Optional, Tuple
 from .._shared.counters import Counters
 from . import frames
 from .frames import MAX_BATCH
-from .link import Found, Hub, Link, LinkOptions, Resolve, name_of
+from .link import Found, Hub, Link, LinkOptions, OwnAddress, Resolve, name_of
 from .loop import READ, WRITE, Loop
 from .packets import (
     BATCH,
@@ -95,7 +95,7 @@ class Connection:
         self.name = name
         self.is_open = True
         self.link: Optional[TcpLink] = None
-        self._socket, self._asks, self._options, self._hub = made, asks, options, hub
+        self.socket, self._asks, self._options, self._hub = made, asks, options, hub
         self._loop, self._counters = loop, counters
         self._session, self._peer = new_session(), NO_SESSION
         self._in, self._out = bytearray(), bytearray()
@@ -140,8 +140,8 @@ class Connection:
         if self.link is not None:
             self.link.end("closed")
         self.is_open = False
-        self._loop.forget(self._socket)
-        self._socket.close()
+        self._loop.forget(self.socket)
+        self.socket.close()
 
     def _on_ready(self, events: int) -> None:
         if events & WRITE:
@@ -152,18 +152,18 @@ class Connection:
     def _flush(self) -> None:
         try:
             while self._out:
-                del self._out[: self._socket.send(self._out)]
+                del self._out[: self.socket.send(self._out)]
         except (BlockingIOError, InterruptedError):
             pass
         except OSError as error:
             self._lose(str(error))
             return
-        self._loop.change(self._socket, READ | WRITE if self._out else READ)
+        self._loop.change(self.socket, READ | WRITE if self._out else READ)
 
     def _read(self) -> None:
         for _ in range(_READS_A_TURN):
             try:
-                data = self._socket.recv(_READ_BYTES)
+                data = self.socket.recv(_READ_BYTES)
             except (BlockingIOError, InterruptedError):
                 return
             except OSError as error:
@@ -300,6 +300,7 @@ class TcpConnector:
         self._loop, self._counters = loop, counters
         self._connection: Optional[Connection] = None
         self._opening: Optional[socket.socket] = None
+        self._own_address = OwnAddress()
         self._is_resolving = False
         self._again_at, self._pause = 0.0, _FIRST_PAUSE_S
         loop.advance_also(self._advance)
@@ -312,6 +313,8 @@ class TcpConnector:
 
     def _advance(self, now: float) -> float:
         if self._connection is not None:
+            if self._own_address.is_gone(self._connection.socket, now):
+                self._connection.close()
             again_at = self._connection.advance(now)
             if self._connection.is_open:
                 if self._connection.link is not None and now >= self._again_at:

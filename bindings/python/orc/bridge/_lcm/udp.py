@@ -13,7 +13,7 @@ from .._shared.counters import Counters
 from . import frames
 from .buffers import set_receive_buffer
 from .groups import Groups, SentGroup, decode_shard, shards_of
-from .link import Found, Hub, Link, LinkOptions, Resolve, name_of
+from .link import Found, Hub, Link, LinkOptions, OwnAddress, Resolve, name_of
 from .loop import READ, Loop
 from .packets import (
     HELLO_BYTES,
@@ -270,6 +270,7 @@ class UdpConnector:
         self._socket: Optional[socket.socket] = None
         self._link: Optional[UdpLink] = None
         self._session = self._peer = NO_SESSION
+        self._own_address = OwnAddress()
         self._hello_at, self._renew_at = 0.0, 0.0
         self._is_resolving = False
         loop.advance_also(self._advance)
@@ -281,6 +282,10 @@ class UdpConnector:
         self._forget_socket()
 
     def _advance(self, now: float) -> float:
+        if self._socket is not None and self._own_address.is_gone(self._socket, now):
+            self._renew_at = now
+            if self._link is not None:
+                self._link.end("this host's address is gone")
         if self._link is not None and self._link.is_up:
             return self._link.advance(now)
         if self._link is not None:
@@ -305,6 +310,7 @@ class UdpConnector:
             made.connect(address)
         except OSError as error:
             made.close()
+            self._renew_at = time.monotonic() + _HELLO_AGAIN_S  # there is no route now
             self._counters.drop("not connected", f"{self._name}: {error}")
             return
         self._socket = _bound(made)

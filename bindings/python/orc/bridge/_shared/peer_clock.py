@@ -43,5 +43,5 @@ class PeerClock:
         ahead = self.ahead_ns(now_ns)
         if ahead is None:
             return None
-        age = max(0, now_ns - (stamp_ns + ahead))
-        return age + _drift_ns(age)
+        age = now_ns - (stamp_ns + ahead)
+        return age + _drift_ns(age) if age > 0 else 0

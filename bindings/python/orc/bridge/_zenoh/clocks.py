@@ -53,19 +53,24 @@ class Clocks:
 
         robot: *: any. Never too small; see PeerClock. Does not wait.
         """
+        peer = self._known.get((robot, clock))
+        if peer is None or time.monotonic() >= peer.ask_at:
+            peer = self._ask_soon(robot, clock)
+        return peer.clock.age_ns(stamp_ns, clock_ns())
+
+    def _ask_soon(self, robot: str, clock: int) -> _Peer:
         now = time.monotonic()
         with self._lock:
             peer = self._known.setdefault((robot, clock), _Peer())
             self._known.move_to_end((robot, clock))
             if len(self._known) > _MAX_KNOWN:
                 self._known.popitem(last=False)
-            asks = now >= peer.ask_at and self._asking < _MAX_ASKING
-            if asks:
-                peer.ask_at = now + _AGAIN_S
-                self._asking += 1
-        if asks:
-            self._ask(f"{self._settings.prefix}/{robot}/@clock/{clock:016x}", peer)
-        return peer.clock.age_ns(stamp_ns, clock_ns())
+            if now < peer.ask_at or self._asking >= _MAX_ASKING:
+                return peer
+            peer.ask_at = now + _AGAIN_S
+            self._asking += 1
+        self._ask(f"{self._settings.prefix}/{robot}/@clock/{clock:016x}", peer)
+        return peer
 
     def _ask(self, key: str, peer: _Peer) -> None:
         asked_ns = clock_ns()

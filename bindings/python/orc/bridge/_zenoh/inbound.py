@@ -42,8 +42,8 @@ _REGISTERING_THREADS = 4
 class _Arrival:
     head: Optional[SampleHead]  # None: it came without one
     payload: Any
-    stamp_ns: int
-    """Zenoh's, in ns since 1970; 0: it has none."""
+    timestamp: Any
+    """Zenoh's; None: it has none."""
     arrived_ns: int
     """By clock_ns()."""
 
@@ -140,8 +140,7 @@ class Inbound:
                 return
             topic.arrived = time.monotonic()
             self._topics.move_to_end(key)
-            stamp_ns = 0 if sample.timestamp is None else int(sample.timestamp.get_time().timestamp() * 1e9)
-            topic.pending = _Arrival(head, sample.payload, stamp_ns, clock_ns())
+            topic.pending = _Arrival(head, sample.payload, sample.timestamp, clock_ns())
             self._fresh[key] = topic
             self._news.notify()
 
@@ -256,8 +255,10 @@ class Inbound:
         head = arrival.head
         if head is not None and head.clock:
             return self._clocks.age_ns(topic.source.robot, head.clock, head.clock_ns)
-        stamp_ns = (head.stamp_ns if head is not None else 0) or arrival.stamp_ns or now_ns
-        return max(now_ns - stamp_ns, clock_ns() - arrival.arrived_ns)
+        stamp_ns = head.stamp_ns if head is not None else 0
+        if not stamp_ns and arrival.timestamp is not None:
+            stamp_ns = int(arrival.timestamp.get_time().timestamp() * 1e9)
+        return max(now_ns - (stamp_ns or now_ns), clock_ns() - arrival.arrived_ns)
 
     def _prepare_soon(self, topic: _InTopic, type_hash: int, keep_last: bool) -> None:
         with self._news:
