@@ -21,7 +21,6 @@ from orc import Closed, Error, TypeDescription, UnknownTopic
 from .._shared.counters import Counters
 from .._shared.local_topics import LocalPublications, NotBridged
 from .._shared.patterns import is_topic
-from .._shared.peer_clock import clock_ns
 from .attachment import NO_PUBLICATION, SampleHead
 from .clocks import Clocks
 from .formats import End, Format, Source, end_numbers
@@ -44,8 +43,6 @@ class _Arrival:
     payload: Any
     timestamp: Any
     """Zenoh's; None: it has none."""
-    arrived_ns: int
-    """By clock_ns()."""
 
 
 class _InTopic:
@@ -140,7 +137,7 @@ class Inbound:
                 return
             topic.arrived = time.monotonic()
             self._topics.move_to_end(key)
-            topic.pending = _Arrival(head, sample.payload, sample.timestamp, clock_ns())
+            topic.pending = _Arrival(head, sample.payload, sample.timestamp)
             self._fresh[key] = topic
             self._news.notify()
 
@@ -258,7 +255,7 @@ class Inbound:
         stamp_ns = head.stamp_ns if head is not None else 0
         if not stamp_ns and arrival.timestamp is not None:
             stamp_ns = int(arrival.timestamp.get_time().timestamp() * 1e9)
-        return max(now_ns - (stamp_ns or now_ns), clock_ns() - arrival.arrived_ns)
+        return max(now_ns - (stamp_ns or now_ns), int((time.monotonic() - topic.arrived) * 1e9))
 
     def _prepare_soon(self, topic: _InTopic, type_hash: int, keep_last: bool) -> None:
         with self._news:
