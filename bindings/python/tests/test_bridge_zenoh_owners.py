@@ -12,12 +12,13 @@ zenoh = pytest.importorskip("zenoh", reason="eclipse-zenoh is not installed: pip
 
 import orc  # noqa: E402
 from orc.bridge._shared.counters import Counters  # noqa: E402
-from orc.bridge._shared.local_topics import LocalPublications  # noqa: E402
+from orc.bridge._shared.local_topics import LocalPublications, LocalTopics  # noqa: E402
 from orc.bridge._zenoh.attachment import SampleHead, encode  # noqa: E402
 from orc.bridge._zenoh.follower import Follower  # noqa: E402
 from orc.bridge._zenoh.formats import OrcFormat  # noqa: E402
 from orc.bridge._zenoh.inbound import Inbound  # noqa: E402
 from orc.bridge._zenoh.log import logger  # noqa: E402
+from orc.bridge._zenoh.outbound import Outbound  # noqa: E402
 from orc.bridge._zenoh.settings import Settings, TopicRule  # noqa: E402
 
 
@@ -252,3 +253,31 @@ def _change(changes: List[Tuple[int, bool]], fails_at: Optional[int]) -> None:
     assert bool(there) == last
     follower.stop()
     assert not follower.step() and not there
+
+
+class Failing:
+    """What a topic that goes out has, after its session has ended."""
+
+    name = "a"
+
+    def undeclare(self) -> None:
+        raise zenoh.ZError("closed")
+
+    def close(self) -> None:
+        raise orc.Closed()
+
+    def release_topic(self, name: str) -> None:
+        raise orc.Closed()
+
+    def remove(self, topic: Any, then: Callable[[Any], None]) -> None:
+        then(topic)
+
+
+def test_a_topic_that_cannot_be_withdrawn_leaves_its_name_free() -> None:
+    local: Any = LocalTopics.__new__(LocalTopics)
+    local._participant, local._ending = Failing(), {"a"}
+    outbound: Any = Outbound.__new__(Outbound)
+    outbound._lanes = Failing()
+    with pytest.raises(orc.Closed):
+        outbound.end(Failing(), local._release)
+    assert not local._ending

@@ -202,5 +202,7 @@ class LocalTopics(Generic[T]):
             self._sink.end(topic, self._release)
 
     def _release(self, topic: T) -> None:
-        self._participant.release_topic(topic.name)
-        self._ending.discard(topic.name)
+        try:
+            self._participant.release_topic(topic.name)
+        finally:  # else the name would never go out again
+            self._ending.discard(topic.name)

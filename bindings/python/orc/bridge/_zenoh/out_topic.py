@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from typing import Any, Dict, List, Optional, Tuple
 
@@ -96,7 +97,8 @@ class OutTopic:
     def close(self) -> None:
         """Withdraws it from Zenoh."""
         for each in [*self._publishers.values(), *self._tokens]:
-            each.undeclare()
+            with contextlib.suppress(zenoh.ZError):  # the session has ended
+                each.undeclare()
         self._publishers.clear()
         self._tokens.clear()
 

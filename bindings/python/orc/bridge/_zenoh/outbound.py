@@ -50,7 +50,9 @@ class Outbound:
         """See TopicSink."""
 
         def release(ended: OutTopic) -> None:
-            ended.close()
-            then(ended)
+            try:
+                ended.close()
+            finally:
+                then(ended)
 
         self._lanes.remove(topic, release)
