@@ -18,6 +18,7 @@ from support import wait_until
 __all__ = ["two"]
 LONG = bool(os.environ.get("ORC_TEST_LONG"))
 MS = 1_000_000
+SLACK = 300 * MS  # the processor may be taken from a test between two lines
 
 
 def test_an_age_is_never_too_small_in_any_order_of_measurements() -> None:
@@ -66,7 +67,7 @@ CELLS = [
     ("interface down", "udp", 1),
     ("address", "tcp", 0),
 ]
-SECONDS = [3.0]
+SECONDS = [2.0]
 if LONG:
     CELLS = list(itertools.product(KINDS, ("tcp", "udp", "zenoh"), (0, 1)))
     SECONDS = [1.0, 3.0, 5.0, 8.0, 12.0, 40.0]
@@ -133,13 +134,13 @@ def _send_and_compare(commands: Any, fresh: Any, every: Any, cut: Callable[[bool
             passed, age = now - sent, message.age_ns
             assert sent > newest[-1], "a sample came twice, or after a newer one"
             newest.append(sent)
-            assert age >= passed - 50 * MS, f"{passed / 1e6:.0f} ms passed, and the age is {age / 1e6:.0f} ms"
+            assert age >= passed - SLACK, f"{passed / 1e6:.0f} ms passed, and the age is {age / 1e6:.0f} ms"
             ages.append(age)
         while True:
             message = fresh.recv_msg(0)
             if message is None:
                 return bool(ages)
-            assert time.monotonic_ns() - int(bytes(message)) <= 1050 * MS
+            assert time.monotonic_ns() - int(bytes(message)) <= 1000 * MS + SLACK
 
     ages: List[int] = []
     newest = [0]
@@ -166,7 +167,7 @@ def _send_and_compare(commands: Any, fresh: Any, every: Any, cut: Callable[[bool
         return sum(sent > healed for sent in newest) > 5
 
     wait_until(is_back, 60)
-    assert min(ages) < 300 * MS  # nor is everything old
+    assert min(ages) < 500 * MS  # nor is everything old
 
 
 @pytest.mark.parametrize("kind", KINDS if LONG else ["cut"])
