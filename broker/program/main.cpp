@@ -1,15 +1,16 @@
 // orc-broker: configuration, signals, service manager. The broker itself is address_broker.
 #include <poll.h>
 #include <signal.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdio>
 #include <new>
 #include <string>
+#include <system_error>
 
 #include "base/files/fd_limit.h"
+#include "base/process/stop_signal.h"
 #include "broker/address_broker.h"
 #include "broker/program/broker_config.h"
 #include "broker/program/service_manager.h"
@@ -39,36 +40,23 @@ orc::broker_log logger(broker_log_level most) {
   };
 }
 
-int open_signals() {
-  signal(SIGPIPE, SIG_IGN);
-  sigset_t ending;
-  sigemptyset(&ending);
-  for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&ending, number);
-  sigprocmask(SIG_BLOCK, &ending, nullptr);
-  return signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 // Waits until a signal arrives. Reports to the service manager only while the broker's loop turns.
-void wait_for_signal(int signals, const orc::address_broker& broker, const orc::service_manager& manager) {
+void wait_for_signal(const orc::detail::stop_signal& stop, const orc::address_broker& broker,
+                     const orc::service_manager& manager) {
+  using clock = orc::detail::stop_signal::clock;
   const auto period = manager.alive_period();
   auto passes = broker.stats().passes;
-  for (;;) {
-    pollfd in{signals, POLLIN, 0};
-    const int ready = poll(&in, 1, period ? static_cast<int>(period->count()) : -1);
-    if (ready > 0) return;
+  while (!stop.wait_until(period ? clock::now() + *period : clock::time_point::max())) {
     const auto now = broker.stats().passes;
-    if (ready == 0 && now != passes) manager.alive();
+    if (now != passes) manager.alive();
     passes = now;
   }
 }
 
 int serve(const orc::broker_config& config) {
   const auto log = logger(config.log_level);
-  const int signals = open_signals();  // before any thread, so that all threads leave the signals to this fd
-  if (signals < 0) {
-    log(broker_log_level::error, "cannot make a signalfd: too many open files: raise the limit with ulimit -n");
-    return orc::exit_code::cannot_serve;
-  }
+  signal(SIGPIPE, SIG_IGN);
+  const orc::detail::stop_signal stop;
   orc::detail::raise_fd_limit();
   orc::address_broker_options options;
   options.listen = config.listen;
@@ -90,11 +78,10 @@ int serve(const orc::broker_config& config) {
   for (const auto& endpoint : broker.endpoints()) log(broker_log_level::info, "serves " + endpoint);
   const orc::service_manager manager;
   manager.ready();
-  wait_for_signal(signals, broker, manager);
+  wait_for_signal(stop, broker, manager);
   manager.stopping();
   broker.stop();
   log(broker_log_level::info, "ended by a signal");
-  close(signals);
   return orc::exit_code::ended_by_signal;
 }
 
@@ -105,6 +92,9 @@ int main(int argc, char** argv) {
   if (const auto* code = std::get_if<int>(&config)) return *code;
   try {
     return serve(std::get<orc::broker_config>(config));
+  } catch (const std::system_error& error) {
+    write_line(std::string("orc-broker: error: ") + error.what());
+    return orc::exit_code::cannot_serve;
   } catch (const std::bad_alloc&) {
     write_line("orc-broker: error: out of memory");
     return orc::exit_code::cannot_serve;

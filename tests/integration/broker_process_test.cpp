@@ -135,6 +135,16 @@ TEST_CASE("orc-broker: signals end it within a second, with exit code 0 and noth
   CHECK_FALSE(exists(place.directory() + "/broker.lock"));
 }
 
+TEST_CASE("orc-broker: signals that keep coming change nothing, and under nohup a hang-up is none") {
+  const private_endpoint place;
+  child_process broker({"/bin/sh", "-c", "trap '' HUP; exec \"$0\" --listen \"$1\"", broker_program, place.endpoint()});
+  REQUIRE(broker.wait_for_output("serves "));
+  broker.send_signal(SIGHUP);
+  for (int i = 0; i < 50; ++i) REQUIRE(answers(place.endpoint()));
+  CHECK(broker.end_by({SIGTERM, SIGINT, SIGCONT}) == 0);
+  CHECK_FALSE(exists(place.directory() + "/broker.lock"));
+}
+
 TEST_CASE("orc-broker: a second one is refused by path and by port, in one line, with exit code 1") {
   const private_endpoint place;
   child_process broker(command({"--listen", place.endpoint(), "--listen", "tcp://127.0.0.1:*"}));

@@ -235,6 +235,20 @@ TEST_CASE("orc record closes its file on each signal that ends programs") {
   }
 }
 
+TEST_CASE("orc record closes its file while signals keep coming") {
+  const broker_process broker;
+  const tool orc(broker);
+  const std::string file = broker.directory().file("run.mcap");
+  source sender(broker, "topic");
+  recorder_process recorder(orc, {"-o", file});
+  REQUIRE(sender.is_heard());
+  sender.send_many(10);
+  CHECK(recorder.process().end_by({SIGTERM, SIGHUP, SIGCONT}) == 0);
+  const recorded found = read_recording(file);
+  CHECK(found.summary.closed);
+  CHECK(found.of("topic").size() >= 10);
+}
+
 TEST_CASE("orc record ends by itself after --duration, and says what it has") {
   const broker_process broker;
   const tool orc(broker);

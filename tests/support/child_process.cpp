@@ -122,6 +122,13 @@ int child_process::wait_for_end(std::chrono::milliseconds deadline) {
   return WIFEXITED(*status) ? WEXITSTATUS(*status) : -WTERMSIG(*status);
 }
 
+int child_process::end_by(std::initializer_list<int> numbers) {
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (!child_.wait(std::chrono::milliseconds(1)) && std::chrono::steady_clock::now() < end)
+    for (const int number : numbers) child_.send_signal(number);
+  return wait_for_end();
+}
+
 void child_process::send_signal(int number) {
   if (!child_.send_signal(number)) fail("kill");
 }

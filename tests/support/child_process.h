@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,6 +49,8 @@ class child_process {
   // Waits for the end of its output, then for its own end. Returns the exit status, or minus the number of the signal
   // that ended it.
   int wait_for_end(std::chrono::milliseconds deadline = patience);
+  // Sends these signals again and again until it ends, as wait_for_end().
+  int end_by(std::initializer_list<int> numbers);
   [[nodiscard]] bool running() { return !child_.status(); }
 
  private:

@@ -7,8 +7,7 @@
 
 namespace orc::bench {
 
-// While it lives, SIGINT, SIGTERM and SIGHUP set the flag; a second signal kills. A closed pipe is an error, not a
-// signal.
+// SIGINT, SIGTERM and SIGHUP set the flag (detail::stop_signal). A closed pipe is an error, not a signal.
 class interruptible {
  public:
   interruptible() { std::signal(SIGPIPE, SIG_IGN); }

@@ -12,7 +12,7 @@ namespace orc::terminal {
 
 // Between taken() and given_back() the terminal gets its modes and its picture back when the process
 // - dies by a signal that a handler can catch (SIGSEGV, SIGABRT, …): the handler does it first, on a stack of its own;
-// - dies otherwise: SIGKILL, a crash in a thread that blocks all signals, a second Ctrl-C. A small process that waits
+// - dies otherwise: SIGKILL, a crash in a thread that blocks all signals, a later Ctrl-C. A small process that waits
 //   for our end does it. Without it (no process is left for it), only the handlers do.
 //
 // At most one at a time. Main thread only.

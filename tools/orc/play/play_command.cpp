@@ -140,7 +140,7 @@ int play_command::play() {
     if (keys.active()) out_.hint(key_help);
     playing.start();
     listen(playing, keys, bar, clock ? &*clock : nullptr);
-    keys.restore();  // first: a second Ctrl-C ends the process at once
+    keys.restore();  // first: a later Ctrl-C ends the process at once
     clock.reset();
     playing.stop();
     done = playing.status();

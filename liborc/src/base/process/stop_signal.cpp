@@ -18,9 +18,20 @@ namespace {
 // A signal handler can reach nothing but statics.
 std::atomic<int> stop_number{0};
 std::atomic<int> stop_fd{-1};
+std::atomic<std::chrono::nanoseconds::rep> stopped_at{0};  // of clock; 0: no signal came
 
 void on_signal(int number) {
   const int saved_errno = errno;
+  const auto now = stop_signal::clock::now().time_since_epoch();
+  auto first = decltype(now)::rep{0};
+  if (!stopped_at.compare_exchange_strong(first, now.count())) {
+    if (number == SIGINT && now - decltype(now)(first) >= stop_signal::patience) {
+      signal(SIGINT, SIG_DFL);
+      raise(SIGINT);  // takes effect when this handler returns
+    }
+    errno = saved_errno;
+    return;
+  }
   stop_number = number;
   const std::uint64_t one = 1;
   if (write(stop_fd, &one, sizeof one) < 0) {
@@ -42,11 +53,11 @@ timespec until(stop_signal::clock::time_point then) {
 
 stop_signal::stop_signal() {
   stop_number = 0;
+  stopped_at = 0;
   stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (stop_fd < 0) throw std::system_error(errno, std::system_category(), "cannot make an eventfd");
   struct sigaction action = {};
   action.sa_handler = on_signal;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);  // the second signal ends the process
   for (const int number : signals) {
     struct sigaction before = {};
     sigaction(number, nullptr, &before);
@@ -59,7 +70,8 @@ stop_signal::~stop_signal() {
   for (const int number : signals) {
     struct sigaction now = {};
     sigaction(number, nullptr, &now);
-    if (now.sa_handler == on_signal) signal(number, SIG_DFL);
+    // After a signal the process is about to end, and a second one must not cut that short.
+    if (now.sa_handler == on_signal && !raised()) signal(number, SIG_DFL);
   }
   close(stop_fd.exchange(-1));
 }

@@ -5,18 +5,21 @@
 
 namespace orc::detail {
 
-// While it lives, SIGINT, SIGTERM and SIGHUP set a flag instead of ending the process. A second signal ends the
-// process, so a program can always be stopped. At most one at a time. Main thread only, except raised() and number().
+// SIGINT, SIGTERM and SIGHUP set a flag instead of ending the process, which then closes what it has open. More of them
+// change nothing: timeout(1), terminals and service managers send two at once. A Ctrl-C at least `patience` after the
+// first signal ends the process, so that a person can always stop it. All this stays so after the object is destroyed,
+// if a signal came. At most one object at a time. Main thread only, except raised() and number().
 class stop_signal {
  public:
   using clock = std::chrono::steady_clock;
+  static constexpr std::chrono::seconds patience{1};
 
   stop_signal();
   ~stop_signal();
   stop_signal(const stop_signal&) = delete;
   stop_signal& operator=(const stop_signal&) = delete;
 
-  // Any thread. Stays true after the object is destroyed.
+  // Stays true after the object is destroyed.
   [[nodiscard]] static bool raised() noexcept { return number() != 0; }
   // The signal that came; 0: none.
   [[nodiscard]] static int number() noexcept;

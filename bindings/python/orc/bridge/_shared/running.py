@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import signal
 import sys
+import time
 from abc import ABC, abstractmethod
-from typing import Callable, Dict, List
+from types import FrameType
+from typing import Callable, Dict, List, Optional
 
 from orc import Error
 
 from .counters import Counters
 from .settings_file import SettingsError
+
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_PATIENCE_S = 1.0  # as detail::stop_signal
 
 
 class CannotRun(Exception):
@@ -56,6 +62,28 @@ def log_to_stderr(program: str, verbose: bool) -> None:
     logging.basicConfig(level=level, format=f"{program}: %(message)s", stream=sys.stderr)
 
 
+def _stop_on_signals(stop: Callable[[], object]) -> None:
+    """The first signal stops. Closing goes on whatever follows, but a Ctrl-C a second later ends the process."""
+    first: List[float] = []
+
+    def take(number: int, _frame: Optional[FrameType]) -> None:
+        if not first:
+            first.append(time.monotonic())
+            stop()
+        elif number == signal.SIGINT and time.monotonic() - first[0] >= _PATIENCE_S:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            signal.raise_signal(signal.SIGINT)
+
+    def ignore() -> None:
+        for number in _ENDING:
+            signal.signal(number, signal.SIG_IGN)
+
+    for number in _ENDING:
+        if signal.getsignal(number) != signal.SIG_IGN:  # nohup
+            signal.signal(number, take)
+    atexit.register(ignore)  # the interpreter's own end would make them deadly again
+
+
 def run(program: str, make: Callable[[], RunnableBridge], logger: logging.Logger) -> int:
     """Runs a bridge until a signal. Returns the exit code: 0, 1 when it cannot go on, 2 for wrong settings."""
     try:
@@ -66,8 +94,7 @@ def run(program: str, make: Callable[[], RunnableBridge], logger: logging.Logger
     except (SettingsError, OSError, ImportError) as error:
         print(f"{program}: {error}", file=sys.stderr)
         return 2
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: bridge.stop())
+    _stop_on_signals(bridge.stop)
     try:
         if bridge.start():
             print(f"bridging: {bridge.ready}", flush=True)
