@@ -164,6 +164,23 @@ TEST_CASE("orc log check says plainly that a file was not closed, and what to do
   CHECK(in.run("check torn.lcm").out.find("the file was not closed properly: its last ") == 0);
 }
 
+TEST_CASE("orc log check compares what the statistics count of each channel") {
+  const logs in;
+  std::string bytes = file_bytes(in.path("run.mcap"));
+  const std::string counts({1, 0, 10, 0, 0, 0, 0, 0, 0, 0, 2, 0, 5, 0, 0, 0, 0, 0, 0, 0});
+  const std::size_t at = bytes.rfind(counts);
+  REQUIRE(at != std::string::npos);
+  ++bytes[at + 2];
+  --bytes[at + 12];
+  bytes.replace(bytes.size() - 12, 4, 4, '\0');  // no checksum of the summary
+  write_file(in.path("wrong.mcap"), bytes);
+  const auto checked = in.run("check wrong.mcap");
+  CHECK(checked.exit_code == 1);
+  CHECK(checked.out ==
+        "the statistics count 11 messages of channel mixed, and there are 10\n"
+        "the statistics count 4 messages of channel text, and there are 5\n");
+}
+
 TEST_CASE("orc log: errors go to stderr, and success is silent for scripts") {
   const logs in;
   for (const std::string words : {"info missing", "echo missing", "check missing", "recover missing -o x.mcap",

@@ -79,6 +79,26 @@ bool parse(std::span<const std::byte> content, message_record& to) noexcept {
   return true;
 }
 
+bool parse(std::span<const std::byte> content, statistics_record& to) {
+  byte_cursor from(content);
+  to.messages = from.number<std::uint64_t>();
+  to.schemas = from.number<std::uint16_t>();
+  to.channels = from.number<std::uint32_t>();
+  to.attachments = from.number<std::uint32_t>();
+  to.metadata = from.number<std::uint32_t>();
+  to.chunks = from.number<std::uint32_t>();
+  to.first = from_mcap_time(from.number<std::uint64_t>());
+  to.last = from_mcap_time(from.number<std::uint64_t>());
+  byte_cursor counts = from.nested();
+  while (!from.failed() && counts.left() > 0) {
+    const auto id = counts.number<std::uint16_t>();
+    const auto count = counts.number<std::uint64_t>();
+    if (counts.failed()) return false;
+    to.counts[id] += count;
+  }
+  return !from.failed();
+}
+
 bool parse(byte_cursor& from, chunk_record& to) noexcept {
   to.first = from_mcap_time(from.number<std::uint64_t>());
   to.last = from_mcap_time(from.number<std::uint64_t>());

@@ -106,11 +106,23 @@ struct attachment_record {
   std::string_view media_type;
   std::uint64_t size = 0;
 };
+struct statistics_record {
+  std::uint64_t messages = 0;
+  std::uint16_t schemas = 0;
+  std::uint32_t channels = 0;
+  std::uint32_t attachments = 0;
+  std::uint32_t metadata = 0;
+  std::uint32_t chunks = 0;
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+  std::map<std::uint16_t, std::uint64_t> counts;  // messages, by number of the channel
+};
 
 // False: the content is too short, or wrong in itself.
 [[nodiscard]] bool parse(std::span<const std::byte> content, schema_record& to) noexcept;
 [[nodiscard]] bool parse(std::span<const std::byte> content, channel_record& to);
 [[nodiscard]] bool parse(std::span<const std::byte> content, message_record& to) noexcept;
+[[nodiscard]] bool parse(std::span<const std::byte> content, statistics_record& to);
 [[nodiscard]] bool parse_text_map(byte_cursor& from, std::map<std::string, std::string>& to);
 // These take the fields before the data; the cursor stands behind them then.
 [[nodiscard]] bool parse(byte_cursor& from, chunk_record& to) noexcept;

@@ -12,36 +12,6 @@ namespace {
 constexpr std::uint64_t max_summary = std::uint64_t{1} << 30;
 constexpr std::uint64_t end_size = record_head + footer_size + mcap_magic.size();
 
-struct statistics {
-  std::uint64_t messages = 0;
-  std::uint32_t attachments = 0;
-  std::uint32_t metadata = 0;
-  std::uint32_t chunks = 0;
-  std::int64_t first = 0;
-  std::int64_t last = 0;
-  std::vector<std::pair<std::uint16_t, std::uint64_t>> counts;
-};
-
-bool parse(std::span<const std::byte> content, statistics& to) {
-  byte_cursor from(content);
-  to.messages = from.number<std::uint64_t>();
-  from.number<std::uint16_t>();  // schemas and channels are counted as they come
-  from.number<std::uint32_t>();
-  to.attachments = from.number<std::uint32_t>();
-  to.metadata = from.number<std::uint32_t>();
-  to.chunks = from.number<std::uint32_t>();
-  to.first = from_mcap_time(from.number<std::uint64_t>());
-  to.last = from_mcap_time(from.number<std::uint64_t>());
-  byte_cursor counts = from.nested();
-  while (!from.failed() && counts.left() > 0) {
-    const auto id = counts.number<std::uint16_t>();
-    const auto count = counts.number<std::uint64_t>();
-    if (counts.failed()) return false;
-    to.counts.emplace_back(id, count);
-  }
-  return !from.failed();
-}
-
 class summary_reader {
  public:
   summary_reader(const input_file& file, mcap_catalog& catalog, mcap_contents& to)
@@ -73,7 +43,7 @@ class summary_reader {
   std::string why_;
   byte_buffer section_;
   std::uint64_t start_ = 0;
-  std::optional<statistics> statistics_;
+  std::optional<statistics_record> statistics_;
   std::size_t chunks_ = 0;
   std::uint64_t metadata_bytes_ = 0;
 };
@@ -195,7 +165,7 @@ bool summary_reader::take(const record& found) {
 
 bool summary_reader::is_complete() {
   if (!statistics_) return lack();
-  const statistics& s = *statistics_;
+  const statistics_record& s = *statistics_;
   if (s.chunks != chunks_ || s.metadata != to_.metadata.size() || s.attachments != to_.attachments.size()) {
     return fail("the summary has not all that its statistics count");
   }
