@@ -63,6 +63,7 @@ void read_ahead::seek(std::int64_t position_ns) {
   {
     const std::lock_guard lock(mutex_);
     ++generation_;
+    for (const auto& dropped : ready_) told_channels_ -= dropped->new_channels.size();
     ready_.clear();
     ahead_bytes_ = 0;
     start_ns_ = position_ns;
@@ -105,11 +106,8 @@ void read_ahead::run() {
     if (start) start_at(position, *batch);
     fill(*batch);
     lock.lock();
-    if (batch->generation != generation_) {  // a seek came meanwhile
-      // The player has not seen them.
-      told_channels_ -= batch->new_channels.size();
-      continue;
-    }
+    if (batch->generation != generation_) continue;  // a seek came meanwhile
+    add_new_channels(*batch);
     ended_ = batch->last;
     ahead_bytes_ += batch->data.size();
     ready_.push_back(std::move(batch));
@@ -146,7 +144,6 @@ void read_ahead::fill(play_batch& to) {
       at_end_ = true;
     }
   }
-  add_new_channels(to);
   to.last = at_end_;
 }
 

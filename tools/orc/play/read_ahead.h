@@ -76,21 +76,20 @@ class read_ahead {
   void start_at(std::int64_t position_ns, play_batch& to);
   void fill(play_batch& to);
   void add(play_batch& to, play_batch::entry::kind what, const merged_sample& sample);
-  void add_new_channels(play_batch& to);
   void add_problem(const result& failure);
   // With the mutex.
+  void add_new_channels(play_batch& to);
   [[nodiscard]] bool is_full() const noexcept;
   [[nodiscard]] std::unique_ptr<play_batch> empty_batch();
 
   merged_recording& source_;
   const play_range range_;
 
-  // Of the thread.
-  std::size_t told_channels_;
-  bool at_end_ = false;
+  bool at_end_ = false;  // of the thread
 
   std::mutex mutex_;
   std::condition_variable changed_;
+  std::size_t told_channels_;  // that the player has, or finds in ready_
   std::deque<std::unique_ptr<play_batch>> ready_;
   std::vector<std::unique_ptr<play_batch>> spare_;
   std::size_t ahead_bytes_ = 0;

@@ -141,14 +141,17 @@ result merged_recording::last_before(std::int64_t received_ns, std::vector<last_
     const recording::summary& about = from.reader->summary();
     if (about.samples == 0 || about.first_ns > received_ns) continue;
     for (std::size_t id = 0; id < from.merged.size(); ++id) {
-      auto& place = newest[line_of_[from.merged[id]]];
-      if (!from.selected[id] || (place && place->sample.what.received_ns > about.last_ns)) continue;
+      const auto& known = newest[line_of_[from.merged[id]]];
+      if (!from.selected[id] || (known && known->sample.what.received_ns > about.last_ns)) continue;
       last_sample candidate;
       const result read = from.reader->last_before(static_cast<recording::channel_id>(id), received_ns,
                                                    candidate.sample.what, candidate.data);
+      take_over_channels(file);  // a chunk may have described more of them
+      newest.resize(lines_.size());
       if (read.code() == errc::nothing_new) continue;
       if (!read) return in_file(from, read);
       candidate.sample.channel = from.merged[id];
+      auto& place = newest[line_of_[from.merged[id]]];
       // Of equal times the later channel counts: a restarted publisher's.
       if (!place || place->sample.what.received_ns <= candidate.sample.what.received_ns) place = std::move(candidate);
     }

@@ -32,7 +32,7 @@ class merged_recording {
   // The error names the file.
   static result open(const std::vector<std::string>& paths, std::unique_ptr<merged_recording>& made);
 
-  // Grows while a file without an index is read. References stay valid until then.
+  // Grows while a file is read that has channels which its index omits. References stay valid until then.
   [[nodiscard]] const std::vector<merged_channel>& channels() const noexcept { return channels_; }
   [[nodiscard]] std::size_t files() const noexcept { return files_.size(); }
   [[nodiscard]] const std::string& path(std::size_t file) const { return files_[file].path; }

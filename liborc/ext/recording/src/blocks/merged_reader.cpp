@@ -31,24 +31,51 @@ void merged_reader::set_blocks(std::vector<block> blocks) {
 
 void merged_reader::index_channels() {
   of_channel_.clear();
-  for (std::size_t i = 0; i < blocks_.size(); ++i) {
-    for (const channel_id which : blocks_[i].channels) {
-      if (of_channel_.size() <= which) of_channel_.resize(std::size_t{which} + 1);
-      auto& list = of_channel_[which];
-      const std::int64_t before = list.empty() ? std::numeric_limits<std::int64_t>::min() : list.back().last_so_far;
-      list.push_back({i, std::max(before, blocks_[i].last)});
-    }
+  loaded_.assign(blocks_.size(), false);
+  for (std::size_t i = 0; i < blocks_.size(); ++i)
+    for (const channel_id which : blocks_[i].channels) add_to_index(i, which);
+}
+
+void merged_reader::add_to_index(std::size_t which, channel_id has) {
+  if (of_channel_.size() <= has) of_channel_.resize(std::size_t{has} + 1);
+  auto& list = of_channel_[has];
+  auto at = std::partition_point(list.begin(), list.end(), [&](const auto& each) { return each.which < which; });
+  at = list.insert(at, {which, 0});
+  auto latest = at == list.begin() ? std::numeric_limits<std::int64_t>::min() : std::prev(at)->last_so_far;
+  for (; at != list.end(); ++at) at->last_so_far = latest = std::max(latest, blocks_[at->which].last);
+}
+
+void merged_reader::learn_channels(std::size_t which, const block_content& content) {
+  if (loaded_[which]) return;
+  loaded_[which] = true;
+  auto& known = blocks_[which].channels;
+  std::vector<bool> is_known;
+  const auto add = [&](channel_id each) {
+    if (is_known.size() <= each) is_known.resize(std::size_t{each} + 1);
+    const bool is_new = !is_known[each];
+    is_known[each] = true;
+    return is_new;
+  };
+  for (const channel_id each : known) add(each);
+  for (const block_entry& each : content.entries) {
+    if (!add(each.channel)) continue;
+    known.insert(std::lower_bound(known.begin(), known.end(), each.channel), each.channel);
+    add_to_index(which, each.channel);
+    index_lacks_ = true;
   }
 }
 
+// Channels that select() did not know yet are read: the caller chooses among them when it knows them.
 bool merged_reader::is_selected(channel_id which) const noexcept {
-  return selected_.empty() || (which < selected_.size() && selected_[which]);
+  return selected_.empty() || which >= selected_.size() || selected_[which];
 }
 
-bool merged_reader::is_wanted(const block& which) const noexcept {
-  if (which.last < from_.time) return false;
-  return selected_.empty() || which.channels.empty() ||  // a broken chunk, with anything
-         std::any_of(which.channels.begin(), which.channels.end(), [this](channel_id c) { return is_selected(c); });
+bool merged_reader::is_wanted(std::size_t which) const noexcept {
+  const block& here = blocks_[which];
+  if (here.last < from_.time) return false;
+  return selected_.empty() || here.channels.empty() ||  // a broken chunk, with anything
+         (index_lacks_ && !loaded_[which]) ||
+         std::any_of(here.channels.begin(), here.channels.end(), [this](channel_id c) { return is_selected(c); });
 }
 
 void merged_reader::restart() {
@@ -73,6 +100,7 @@ result merged_reader::content_of(std::size_t which, std::shared_ptr<const block_
     if (!std::is_sorted(to.entries.begin(), to.entries.end(), in_order)) {
       std::sort(to.entries.begin(), to.entries.end(), in_order);
     }
+    learn_channels(wanted, to);
     return {};
   };
   return cache_.get(which, load_sorted, found);
@@ -87,7 +115,7 @@ void merged_reader::advance(std::size_t which, const block_content& content, std
 
 result merged_reader::open_next() {
   const std::size_t which = unopened_++;
-  if (!is_wanted(blocks_[which])) return {};
+  if (!is_wanted(which)) return {};
   std::shared_ptr<const block_content> content;
   if (auto done = content_of(which, content); !done) return done;
   const auto begin = content->entries.begin();
@@ -119,6 +147,11 @@ result merged_reader::next(sample& found) {
 result merged_reader::last_before(channel_id which, std::int64_t received_ns, sample& found,
                                   std::vector<std::byte>& data) {
   if (which >= of_channel_.size()) return errc::nothing_new;
+  for (std::size_t i = 0; index_lacks_ && i < blocks_.size() && blocks_[i].first <= received_ns; ++i) {
+    std::shared_ptr<const block_content> content;
+    if (!loaded_[i]) static_cast<void>(content_of(i, content));
+    loaded_[i] = true;  // also what is broken: it has no sample for us
+  }
   const auto& list = of_channel_[which];
   const auto later = std::partition_point(
       list.begin(), list.end(), [&](const block_of_channel& b) { return blocks_[b.which].first <= received_ns; });

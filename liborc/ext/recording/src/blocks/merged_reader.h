@@ -1,6 +1,7 @@
 // Reads blocks as one stream of samples in the order of time: what the formats share. Blocks may overlap in time.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <queue>
 #include <vector>
@@ -51,13 +52,15 @@ class merged_reader : public reader {
   };
 
   [[nodiscard]] bool is_selected(channel_id which) const noexcept;
-  [[nodiscard]] bool is_wanted(const block& which) const noexcept;
+  [[nodiscard]] bool is_wanted(std::size_t which) const noexcept;
   result content_of(std::size_t which, std::shared_ptr<const block_content>& found);
   // Finds the first wanted entry from `entry` on and puts the block among the open ones, if there is one.
   void advance(std::size_t which, const block_content& content, std::size_t entry);
   result open_next();
   void restart();
   void index_channels();
+  void add_to_index(std::size_t which, channel_id has);
+  void learn_channels(std::size_t which, const block_content& content);
 
   std::unique_ptr<input_file> file_;
   std::vector<block> blocks_;  // by first time, then by offset
@@ -74,7 +77,10 @@ class merged_reader : public reader {
     std::size_t which = 0;
     std::int64_t last_so_far = 0;
   };
-  std::vector<std::vector<block_of_channel>> of_channel_;
+  std::deque<std::vector<block_of_channel>> of_channel_;  // references stay valid while it grows
+  // A block had a channel that the index does not say of it, so the others may have some as well until they are loaded.
+  bool index_lacks_ = false;
+  std::vector<bool> loaded_;  // by block
 };
 
 }  // namespace orc::recording::detail

@@ -74,7 +74,7 @@ result mcap_blocks::find_samples(const block& which, block_content& to) {
     record found;
     if (!take_record(from, found)) return wrong("a record is longer than the rest", at);
     if (found.code != opcode::message) {
-      // A channel that differs from the one in the index, say: the first one counts, and check() reports it.
+      if (catalog_.contradicts(found)) return wrong("a schema or channel is described anew, and differs", at);
       static_cast<void>(catalog_.add(found));
       continue;
     }

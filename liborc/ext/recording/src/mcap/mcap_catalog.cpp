@@ -18,8 +18,7 @@ std::string mcap_catalog::add(const schema_record& found) {
   if (found.id == 0) return {};  // the format says: ignore it
   const auto known = schemas_.find(found.id);
   if (known != schemas_.end()) {
-    const schema& s = known->second;
-    if (s.name == found.name && s.encoding == found.encoding && s.bytes == found.schema) return {};
+    if (known->second.equals(found.name, found.encoding, found.schema)) return {};
     return "schema " + std::to_string(found.id) + " is there twice, and differs";
   }
   if (!spend(found.name.size() + found.encoding.size() + found.schema.size() + sizeof(schema))) {
@@ -69,6 +68,25 @@ std::string mcap_catalog::add(const record& found) {
     return parse(found.content, made) ? add(made) : "a channel record is too short";
   }
   return {};
+}
+
+bool mcap_catalog::contradicts(const record& found) const {
+  if (found.code == opcode::schema) {
+    schema_record made;
+    if (!parse(found.content, made)) return false;
+    const auto known = schemas_.find(made.id);
+    return known != schemas_.end() && !known->second.equals(made.name, made.encoding, made.schema);
+  }
+  channel_record made;
+  if (found.code != opcode::channel || !parse(found.content, made)) return false;
+  const auto known = ids_.find(made.id);
+  if (known == ids_.end()) return false;
+  const channel& is = channels_[known->second];
+  if (is.topic != made.topic || is.type.message_encoding != made.message_encoding) return true;
+  const auto typed = schemas_.find(made.schema_id);
+  const bool is_typed = !is.type.name.empty() || !is.type.schema.empty();
+  return is_typed && typed != schemas_.end() &&
+         !typed->second.equals(is.type.name, is.type.schema_encoding, is.type.schema);
 }
 
 std::optional<channel_id> mcap_catalog::find(std::uint16_t number_in_file) const noexcept {

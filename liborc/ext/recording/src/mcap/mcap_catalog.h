@@ -23,6 +23,9 @@ class mcap_catalog {
   std::string add(const channel_record& found);
   // Adds the record if it is a schema or a channel.
   std::string add(const record& found);
+  // Whether a schema or channel of this number is known that has another topic or type. Samples behind such a record
+  // belong to neither for sure.
+  [[nodiscard]] bool contradicts(const record& found) const;
   [[nodiscard]] std::optional<channel_id> find(std::uint16_t number_in_file) const noexcept;
   [[nodiscard]] std::size_t schemas() const noexcept { return schemas_.size(); }
 
@@ -31,6 +34,11 @@ class mcap_catalog {
     std::string name;
     std::string encoding;
     std::string bytes;
+
+    [[nodiscard]] bool equals(std::string_view other_name, std::string_view other_encoding,
+                              std::string_view other_bytes) const noexcept {
+      return name == other_name && encoding == other_encoding && bytes == other_bytes;
+    }
   };
   [[nodiscard]] bool spend(std::size_t bytes) noexcept;
 

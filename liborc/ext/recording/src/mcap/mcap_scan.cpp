@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <set>
 
 #include "files/failure.h"
 #include "mcap/mcap_contents.h"
@@ -40,6 +41,7 @@ class scanner {
   byte_buffer record_;
   std::vector<channel_id> seen_;  // in the current block, once each
   std::vector<bool> is_seen_;
+  std::set<std::uint16_t> disputed_;  // numbers of channels, of which messages outside of chunks cannot be told apart
 };
 
 void scanner::count(channel_id which, std::int64_t time, block& in) {
@@ -84,6 +86,8 @@ void scanner::take_message(const record_place& found) {
   if (!whole) return leave_out("message", found, "is too short");
   const auto id = catalog_.find(message.channel);
   if (!id) return leave_out("message", found, "is of a channel that is not described");
+  if (disputed_.contains(message.channel))
+    return leave_out("message", found, "is of a channel that is described twice");
   if (run_.offset + run_.length != found.offset || run_.length + found.length > run_bytes) end_run();
   if (run_.length == 0) run_.offset = found.offset;
   run_.length += found.length;
@@ -140,6 +144,9 @@ void scanner::take_declaration(const record_place& found) {
     to_.about.left_out.add(done.error().message());
   } else if (found.code == opcode::metadata) {
     if (!add_metadata(record_.bytes(), to_.metadata)) leave_out(what, found, "is broken");
+  } else if (catalog_.contradicts({found.code, record_.bytes()})) {
+    if (found.code == opcode::channel) disputed_.insert(byte_cursor(record_.bytes()).number<std::uint16_t>());
+    leave_out(what, found, "is described anew, and differs");
   } else if (const auto why = catalog_.add({found.code, record_.bytes()}); !why.empty()) {
     leave_out(what, found, "cannot be used: " + why);
   }

@@ -176,13 +176,20 @@ bool summary_reader::is_complete() {
   for (std::size_t i = 1; i < by_offset.size(); ++i) {
     if (by_offset[i - 1].offset + by_offset[i - 1].length > by_offset[i].offset) return fail("two chunks overlap");
   }
+  std::vector<bool> indexed(max_channels);
+  for (const auto& each : to_.blocks)
+    for (const channel_id which : each.channels) indexed[which] = true;
+  std::uint64_t counted = 0;
   auto& about = to_.about;
   for (const auto& [number, count] : s.counts) {
     const auto id = catalog_.find(number);
     if (!id) return fail("the statistics count a channel that is not described");
+    if (count != 0 && !indexed[*id]) return lack();
+    counted += count;
     if (about.samples_of.size() <= *id) about.samples_of.resize(std::size_t{*id} + 1);
     about.samples_of[*id] += count;
   }
+  if (counted != s.messages) return lack();  // it omits channels
   about.samples = s.messages;
   about.first_ns = s.first;
   about.last_ns = s.last;

@@ -73,13 +73,14 @@ class reader {
   reader& operator=(const reader&) = delete;
 
   [[nodiscard]] virtual const recording::summary& summary() const noexcept = 0;
-  // Grows while an unindexed file is read; an index is a channel_id.
+  // Grows while a file is read that has channels which its index omits; an index is a channel_id.
   [[nodiscard]] virtual const std::vector<channel>& channels() const noexcept = 0;
   [[nodiscard]] virtual const std::vector<named_metadata>& metadata() const noexcept = 0;
   [[nodiscard]] virtual const std::vector<attachment>& attachments() const noexcept = 0;
   virtual result read_attachment(std::size_t index, std::vector<std::byte>& data) = 0;
 
-  // Reads these channels only from now on (chunks without them are skipped). Empty: all.
+  // Reads these channels only from now on (chunks without them are skipped), and those that were not known yet: a chunk
+  // may describe some that the index omits. Empty: all.
   virtual void select(const std::vector<bool>& by_channel) = 0;
   // next() returns the first sample at or after this time.
   virtual result seek(std::int64_t received_ns) = 0;
