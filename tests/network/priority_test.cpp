@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "network/lab.h"
 #include "support/budget.h"
@@ -97,5 +98,54 @@ TEST_CASE("8: a small topic beside a bulk topic is not delayed by a queue that i
     CHECK(with.p99_ms * 5 <= without.p99_ms);
     if (is_long) CHECK(with.p99_ms <= 5);
     CHECK(with.large_mbit > 2);  // of about 18 that are left; a busy machine looks like a queue
+  }
+}
+
+TEST_CASE("8: bulk topics share a slow link with a control topic, which waits for two packets of them at most",
+          "[network]") {
+  if (under_sanitizer) return skip("a sanitizer delays samples itself");
+  std::string why;
+  const auto hosts = lab::make(2, why);
+  if (!hosts) return skip(why);
+  const lab_host& from = (*hosts)[0];
+  const lab_host& to = (*hosts)[1];
+  lab_broker broker(to);
+  std::printf("| Mbit/s |   p50 ms |   p99 ms |   max ms | allowed | bulk Mbit/s | new link ms |\n");
+  for (const double mbit : long_run() ? std::vector{0.5, 1.0, 2.0, 5.0, 20.0} : std::vector{1.0}) {
+    from.sh("tc qdisc replace dev eth0 root tbf rate " + std::to_string(static_cast<int>(mbit * 1000)) +
+            "kbit burst 3000 latency 4000ms");
+    const auto publisher = node_on(from, broker.endpoint());
+    const auto subscriber = node_on(to, broker.endpoint());
+    publisher->must("register small tcp control");
+    publisher->must("register late tcp control");
+    subscriber->must("request small tcp 1 0 5000");
+    publisher->must("stream small 100 100 0");
+    for (const char* topic : {"map", "camera", "lidar"}) {
+      publisher->must(std::string("register ") + topic + " tcp bulk");
+      subscriber->must(std::string("request ") + topic + " tcp 1 0 5000");
+      subscriber->must(std::string("collect ") + topic);
+      publisher->must(std::string("stream ") + topic + " 30000 100 0");
+    }
+    const auto received = [&](const char* topic) { return subscriber->stats(topic).received; };
+    REQUIRE(wait_until([&] { return received("map") > 0 && received("camera") > 0 && received("lidar") > 0; }));
+    subscriber->must("collect small");
+    const auto since = std::chrono::steady_clock::now();
+    const auto before = received("map") + received("camera") + received("lidar");
+    const auto wanted = received("small") + (long_run() ? 2000 : 500);
+    REQUIRE(wait_until([&] { return received("small") >= wanted; }, std::chrono::minutes(2)));
+    const auto bulk = static_cast<double>(received("map") + received("camera") + received("lidar") - before) * 30e3 *
+                      8 / (static_cast<double>(ms_since(since)) * 1e3);
+    ages found;
+    std::istringstream(subscriber->ask("ages small")) >> found.p50_ms >> found.p99_ms >> found.max_ms;
+    const auto asked = std::chrono::steady_clock::now();
+    subscriber->must("request late tcp 1 0 5000");
+    const auto linked_ms = ms_since(asked);
+    const double allowed_ms = 2 * 1500 * 8 / (mbit * 1e3) + 20;
+    std::printf("| %6.1f | %8.2f | %8.2f | %8.2f | %7.1f | %11.2f | %11ld |\n", mbit, found.p50_ms / 1e3,
+                found.p99_ms / 1e3, found.max_ms / 1e3, allowed_ms, bulk, static_cast<long>(linked_ms));
+    std::fflush(stdout);
+    INFO(mbit << " Mbit/s");
+    CHECK(found.p99_ms / 1e3 <= (long_run() ? 1 : 3) * allowed_ms);
+    CHECK(bulk >= mbit / 4);
   }
 }

@@ -47,6 +47,7 @@ zmtp_connection::zmtp_connection(unique_fd fd, const rules& by)
 
 zmtp_connection::~zmtp_connection() {
   if (!fd_) return;
+  room_ = SIZE_MAX;
   (void)flush();
   // Closing with unread bytes would make tcp reset the connection, and the peer would lose what it has not received
   // yet.
@@ -247,12 +248,14 @@ zmtp_connection::written zmtp_connection::write_out(std::span<const std::byte> h
     const std::size_t head_left = head.size() - std::min(done, head.size());
     if (head_left != 0) parts[message.msg_iovlen++] = {const_cast<std::byte*>(head.data()) + done, head_left};
     const std::size_t body_done = done - std::min(done, head.size());
-    const std::size_t asked = std::min(size - done, piece_);
+    const std::size_t asked = std::min({size - done, piece_, room_});
+    if (asked < std::min(size - done, max_front)) return done == 0 ? written::none : written::some;
     parts[message.msg_iovlen++] = {const_cast<std::byte*>(body.data()) + body_done, asked - head_left};
     // MSG_EOR: tcp must not append to what waits already, because it would not check how much that is.
     const ssize_t n = ::sendmsg(fd_.get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL | MSG_EOR);
     if (n >= 0) {
       done += static_cast<std::size_t>(n);
+      room_ -= static_cast<std::size_t>(n);
       if (done == size) return written::all;
       if (static_cast<std::size_t>(n) == asked) continue;  // a piece
       return written::some;

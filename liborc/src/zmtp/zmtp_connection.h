@@ -61,6 +61,8 @@ class zmtp_connection {
   void discard() noexcept;
   // From now on gives at most this many bytes to the kernel in one call.
   void write_at_most(std::size_t bytes) noexcept { piece_ = std::max(bytes, max_front); }
+  // From now on gives at most this many bytes to the kernel in all, until the next call. What is left then waits.
+  void write_no_more_than(std::size_t bytes) noexcept { room_ = bytes; }
   // Makes the peer's host acknowledge, and the peer answer. Does nothing while something is pending, which has that
   // effect.
   void ping() noexcept;
@@ -163,6 +165,7 @@ class zmtp_connection {
 
   // Sending.
   std::size_t piece_ = SIZE_MAX;  // bytes per write
+  std::size_t room_ = SIZE_MAX;   // bytes that may be written
   std::list<std::string> out_;    // in pieces, so that a long queue is neither moved nor stored twice
   std::size_t done_ = 0;          // bytes of the first piece that are sent
   std::size_t unsent_ = 0;

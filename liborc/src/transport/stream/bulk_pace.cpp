@@ -76,32 +76,60 @@ void bulk_rate::take(const path_sample& now_is, monotonic::time_point now) noexc
   set(rate_ + rate_ / (near ? 128 : 8));
 }
 
-void bulk_pace::begin(int fd) noexcept { apply(fd); }
+void bulk_rate::go_on(std::uint64_t rate, std::uint64_t acknowledged, monotonic::time_point now) noexcept {
+  set(rate);
+  acknowledged_ = acknowledged;
+  taken_ = now;
+}
 
-void bulk_pace::adjust(int fd) noexcept {
+bulk_pace::~bulk_pace() {
+  if (share_) share_->leave(member_);
+}
+
+void bulk_pace::begin(int fd) {
+  member_.fd = fd;
+  auto share = bulk_share::with(peer_of(fd, wire::transport::tcp));
+  share->join(member_);
+  share_ = std::move(share);
+}
+
+std::size_t bulk_pace::adjust(bool waits) noexcept {
   const auto now = monotonic::now();
-  if (now < std::max(rate_.next(), asked_ + min_interval)) return;
+  if (share_->is_fast() && !took_turns_ && now < std::max(rate_.next(), asked_ + min_interval))
+    return bulk_share::unlimited;
   asked_ = now;
   tcp_info info{};
   socklen_t size = sizeof info;
-  if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return;
-  rate_.take({.acknowledged = info.tcpi_bytes_acked,
-              .round_trip = microseconds(info.tcpi_rtt),
-              .variation = microseconds(info.tcpi_rttvar),
-              .in_flight = info.tcpi_unacked},
-             now);
+  if (::getsockopt(member_.fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return bulk_share::unlimited;
   segment_ = std::max<std::size_t>(info.tcpi_snd_mss, usual_segment);  // no peer makes the pieces tiny
-  if (rate_.rate() != applied_) apply(fd);
+  const bool by_reader = std::exchange(limited_by_reader_, info.tcpi_rwnd_limited) != info.tcpi_rwnd_limited;
+  const std::size_t room =
+      share_->ask(member_, info.tcpi_bytes_acked, microseconds(info.tcpi_min_rtt), segment_, by_reader, waits, now);
+  const bool takes_turns = !share_->is_fast();
+  if (takes_turns) {
+    apply(bulk_rate::fastest);
+  } else {
+    if (took_turns_) rate_.go_on(share_->rate(), info.tcpi_bytes_acked, now);
+    rate_.take({.acknowledged = info.tcpi_bytes_acked,
+                .round_trip = microseconds(info.tcpi_rtt),
+                .variation = microseconds(info.tcpi_rttvar),
+                .in_flight = info.tcpi_unacked},
+               now);
+    apply(rate_.rate());
+  }
+  took_turns_ = takes_turns;
+  return room;
 }
 
-void bulk_pace::apply(int fd) noexcept {
-  applied_ = rate_.rate();
-  (void)::setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &applied_, sizeof applied_);
+void bulk_pace::apply(std::uint64_t rate) noexcept {
+  if (rate == applied_) return;
+  applied_ = rate;
+  (void)::setsockopt(member_.fd, SOL_SOCKET, SO_MAX_PACING_RATE, &applied_, sizeof applied_);
   // Little unsent, so that the publisher checks the path often. More at a high rate, where each check costs.
   const int unsent = static_cast<int>(std::bit_ceil(std::clamp(applied_ / unsent_per_second, min_unsent, max_unsent)));
   if (unsent == unsent_) return;
   unsent_ = unsent;
-  (void)::setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
+  (void)::setsockopt(member_.fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
 }
 
 }  // namespace orc::detail

@@ -11,8 +11,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "base/clock.h"
+#include "transport/stream/bulk_share.h"
 
 namespace orc::detail {
 
@@ -33,6 +35,8 @@ class bulk_rate {
   static constexpr std::uint64_t first = 1024 * 1024;
 
   [[nodiscard]] std::uint64_t rate() const noexcept { return rate_; }
+  // Goes on with this rate. `acknowledged`: as of path_sample.
+  void go_on(std::uint64_t rate, std::uint64_t acknowledged, monotonic::time_point now) noexcept;
   // When the next sample of the path is useful.
   [[nodiscard]] monotonic::time_point next() const noexcept { return next_; }
   void take(const path_sample& now_is, monotonic::time_point now) noexcept;
@@ -57,13 +61,23 @@ class bulk_rate {
   monotonic::time_point next_{};
 };
 
-// Applies it to a connection. Not thread-safe.
+// Applies it to a connection while the path is fast, and the share while it is slow. Not thread-safe.
 class bulk_pace {
  public:
-  // Call it before anything is sent.
-  void begin(int fd) noexcept;
-  // Call it before each send: asks the kernel at most every 10 ms.
-  void adjust(int fd) noexcept;
+  bulk_pace() = default;
+  bulk_pace(const bulk_pace&) = delete;
+  bulk_pace& operator=(const bulk_pace&) = delete;
+  // Before the descriptor is closed.
+  ~bulk_pace();
+
+  // Call it before anything is sent. Throws std::bad_alloc.
+  void begin(int fd);
+  // Call it before each send. Returns the bytes that may go to the kernel now; 0: not now, see pause(). Asks the kernel
+  // at most every 10 ms while the path is fast. `waits`: there is more to send than it could so far.
+  [[nodiscard]] std::size_t adjust(bool waits) noexcept;
+  // True: what waits shall not wait for room in the kernel, but call adjust() after pause().
+  [[nodiscard]] bool takes_turns() const noexcept { return share_ && !share_->is_fast(); }
+  [[nodiscard]] std::chrono::microseconds pause() const noexcept { return share_->pause(); }
   // Bytes to give to the kernel at a time: about 1 ms of the rate. On short paths Linux sends each piece in one burst,
   // whatever the rate (net.ipv4.tcp_tso_rtt_log). An even number of segments, because a peer acknowledges two at once,
   // and one alone after up to 40 ms, which would look like a queue.
@@ -73,9 +87,13 @@ class bulk_pace {
   }
 
  private:
-  void apply(int fd) noexcept;
+  void apply(std::uint64_t rate) noexcept;
 
+  std::shared_ptr<bulk_share> share_;
+  bulk_share::member member_;
   bulk_rate rate_;
+  bool took_turns_ = true;
+  std::uint64_t limited_by_reader_ = 0;  // microseconds
   std::uint64_t applied_ = 0;
   monotonic::time_point asked_{};
   int unsent_ = 0;  // bytes that may wait in the kernel

@@ -1,5 +1,8 @@
 #include "transport/stream/stream_publisher_link.h"
 
+#include <sys/timerfd.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <bit>
 #include <new>
@@ -32,8 +35,9 @@ stream_publisher_link::stream_publisher_link(acceptor door, const publication_sp
       where_(std::move(where)),
       everywhere_(where_.transport == wire::transport::tcp && spec.listen_remote),
       priority_(where_.transport == wire::transport::tcp ? spec.options.priority : priority::normal),
-      paced_(priority_ == priority::bulk),
-      connections_(std::move(door)) {}
+      connections_(std::move(door)),
+      turns_(priority_ == priority::bulk ? ::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK) : -1),
+      paced_(turns_ && connections_.wake_with(turns_.get())) {}
 
 void stream_publisher_link::append_endpoints(std::vector<wire::endpoint>& to,
                                              const std::vector<std::string>& addresses) const {
@@ -117,7 +121,7 @@ void stream_publisher_link::skip_what_is_gone(reader& r) noexcept {
 }
 
 void stream_publisher_link::flush(reader& to) noexcept {
-  if (paced_) pace(to);
+  if (paced_ && to.line.pending()) pace(to);
   const std::size_t before = to.line.sample_done();
   if (to.line.flush() == stream_connection::written::failed) return leave(to);
   if (to.begun == 0) return;
@@ -155,16 +159,34 @@ void stream_publisher_link::fit_kernel_queue(reader& to, std::size_t sample_size
   if (paced_) return pace(to);
   if (sample_size <= to.kernel_queue) return;
   to.kernel_queue = std::bit_ceil(std::max(sample_size, min_kernel_queue));
-  set_kernel_queue(to.line.fd(), where_.transport, to.kernel_queue);
+  // Commands in a queue are old on arrival: of a control topic's only one waits.
+  const bool alone = priority_ == priority::control && to.kernel_queue == min_kernel_queue;
+  set_kernel_queue(to.line.fd(), where_.transport, alone ? 1 : to.kernel_queue);
 }
 
 void stream_publisher_link::pace(reader& to) noexcept {
-  to.pace.adjust(to.line.fd());
+  to.line.write_no_more_than(to.pace.adjust(to.waits()));
   to.line.write_at_most(to.pace.piece());
 }
 
+void stream_publisher_link::look_again_in(std::chrono::microseconds pause) noexcept {
+  if (std::exchange(looks_again_, true)) return;
+  const itimerspec once{{}, {0, static_cast<long>(std::chrono::nanoseconds(pause).count())}};
+  (void)::timerfd_settime(turns_.get(), 0, &once, nullptr);
+}
+
+void stream_publisher_link::take_turns(sample* last, visit& now) noexcept {
+  std::uint64_t expired = 0;
+  if (!paced_ || ::read(turns_.get(), &expired, sizeof expired) < 0) return;
+  looks_again_ = false;
+  for (const auto& each : connections_)
+    if (!each->gone && each->waits()) catch_up(*each, last, sample_backlog::no_end, &now);
+}
+
 void stream_publisher_link::watch_for_room(reader& of) noexcept {
-  const bool wanted = of.waits();
+  const bool takes_turns = paced_ && of.pace.takes_turns();
+  const bool wanted = of.waits() && !takes_turns;
+  if (!of.gone && of.waits() && takes_turns) look_again_in(of.pace.pause());
   if (of.gone || wanted == of.watched_for_room) return;
   of.watched_for_room = wanted;
   connections_.door().watch_for_room(of.line.fd(), &of, wanted);
@@ -189,6 +211,7 @@ unfinished stream_publisher_link::service(sample* last) noexcept {
         if (of.waits()) catch_up(of, last, sample_backlog::no_end, &now_here);
       },
       [&](unique_fd fd) { return make_reader(std::move(fd)); });
+  take_turns(last, now_here);
   connections_.sweep([&](reader& each, monotonic::time_point) {
     if (each.joined && each.waits() && peer_is_silent(each.line.fd(), where_.transport)) leave(each);
     if (each.joined) look_at_path(each);
@@ -208,6 +231,7 @@ void stream_publisher_link::look_at_path(reader& to) noexcept {
 std::unique_ptr<stream_publisher_link::reader> stream_publisher_link::make_reader(unique_fd fd) const {
   prepare_stream(fd.get(), where_.transport);
   set_traffic_class(fd.get(), priority_);
+  if (priority_ == priority::control) keep_small_packets_moving(fd.get());
   auto fresh = std::make_unique<reader>(std::move(fd));
   if (paced_) fresh->pace.begin(fresh->line.fd());
   return fresh;

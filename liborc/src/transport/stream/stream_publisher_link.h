@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -76,6 +77,8 @@ class stream_publisher_link final : public publisher_link {
   void fit_kernel_queue(reader& to, std::size_t sample_size) noexcept;
   void pace(reader& to) noexcept;
   void watch_for_room(reader& of) noexcept;
+  void look_again_in(std::chrono::microseconds pause) noexcept;
+  void take_turns(sample* last, visit& now) noexcept;
   [[nodiscard]] bool behind() const noexcept;
 
   // Receiving.
@@ -97,8 +100,10 @@ class stream_publisher_link final : public publisher_link {
   const wire::endpoint where_;
   const bool everywhere_;  // listens at each address of this host
   const priority priority_;
-  const bool paced_;  // bulk, over tcp
   connection_set<reader> connections_;
+  const unique_fd turns_;  // timerfd: readers look whether it is their turn
+  const bool paced_;       // bulk, over tcp
+  bool looks_again_ = false;
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<std::uint64_t> malformed_{0};
 };

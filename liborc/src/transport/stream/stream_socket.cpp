@@ -112,6 +112,11 @@ void prepare_stream(int fd, wire::transport kind) noexcept {
   set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, probes);
 }
 
+void keep_small_packets_moving(int fd) noexcept {
+  constexpr std::string_view control = "reno";  // each Linux has it, and lets anybody choose it
+  ::setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, control.data(), control.size());
+}
+
 peer_id peer_of(int fd, wire::transport kind) noexcept {
   peer_id peer;
   if (kind == wire::transport::ipc) {

@@ -33,6 +33,9 @@ inline constexpr std::size_t max_stream_sample = std::size_t{1} << 30;
 // For both ends of a new connection: no delay, and a dead peer is noticed within about ten seconds while nothing is
 // sent to it.
 void prepare_stream(int fd, wire::transport kind) noexcept;
+// For tcp: BBR lets a stream of small packets have two of them on the way, which a slow link takes in 50 ms. Reno
+// begins with ten.
+void keep_small_packets_moving(int fd) noexcept;
 // Identifies the peer: the process (ipc; all invisible ones count as one) or the address (tcp; of IPv6 its /64
 // network).
 struct peer_id {
