@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "support/catch.h"
 
@@ -14,6 +16,19 @@ namespace {
 
 constexpr std::int64_t us = 1'000;
 constexpr std::int64_t ms = 1'000 * us;
+
+// Of each call another one.
+class made_up_numbers {
+ public:
+  explicit made_up_numbers(std::uint32_t seed) : last_(seed) {}
+  [[nodiscard]] std::int64_t below(std::int64_t end) {
+    last_ = last_ * 1'664'525 + 1'013'904'223;
+    return static_cast<std::int64_t>(last_ >> 8) % end;
+  }
+
+ private:
+  std::uint32_t last_;
+};
 
 // A publisher and a receiver that waits for each sample, on two clocks that differ by a constant.
 struct fixture {
@@ -28,13 +43,13 @@ struct fixture {
     if (window && arrival >= window->from) {
       tested.overslept(late_ns);
       const std::int64_t awake = window->from + late_ns;
-      how = arrival < awake ? predictor::found::there : predictor::found::watching;
-      if (arrival > window->to) {
-        tested.watched(window->to - awake, true);
-        how = predictor::found::asleep;
-        CHECK_FALSE(tested.next());  // sleeps until the sample comes
-      } else {
-        tested.watched(std::max<std::int64_t>(arrival - awake, 0), false);
+      if (arrival >= awake && awake < window->to) {
+        const bool in_vain = arrival > window->to;
+        tested.watched(std::min(arrival, window->to) - awake, in_vain);
+        if (in_vain)
+          CHECK_FALSE(tested.next());  // sleeps until the sample comes
+        else
+          how = predictor::found::watching;
       }
     }
     tested.arrived(++sequence, stamp, arrival + (how == predictor::found::asleep ? wake_up : 0), how);
@@ -54,6 +69,7 @@ struct fixture {
   std::int64_t behind = 0;  // what the receiver's clock is ahead
   std::int64_t travel = 3 * us;
   std::int64_t wake_up = 30 * us;
+  std::int64_t before = 0;  // jitter of the last sample
 };
 
 }  // namespace
@@ -135,11 +151,68 @@ TEST_CASE("predictor: samples that were lost or passed over do not change the pe
 TEST_CASE("predictor: one late wake-up costs one sample, and more of them a longer watch", "[unit]") {
   fixture f;
   f.hits_of(100, ms);
-  CHECK(f.wait_for_sample(ms, 200 * us) == predictor::found::there);
+  CHECK(f.wait_for_sample(ms, 200 * us) == predictor::found::asleep);
   CHECK(f.hits_of(50, ms) >= 48);
-  int there = 0;
-  for (int n = 0; n < 100; ++n) there += f.wait_for_sample(ms, 20 * us) == predictor::found::there ? 1 : 0;
-  CHECK(there < 20);
+  int early = 0;
+  for (int n = 0; n < 100; ++n) early += f.wait_for_sample(ms, 20 * us) == predictor::found::asleep ? 1 : 0;
+  CHECK(early < 20);
+}
+
+// A lead is no cost: most of it is the sleep that ends late.
+TEST_CASE("predictor: where timers end late, it watches as long as the budget allows on average", "[unit]") {
+  const auto late = GENERATE(60 * us, 120 * us, 300 * us);
+  fixture f;
+  f.wake_up = late;
+  made_up_numbers random(5);
+  const auto hits_of = [&](int samples) {
+    int hits = 0;
+    for (int n = 0; n < samples; ++n) {
+      const std::int64_t more = random.below(60 * us) + (n % 50 == 7 ? 400 * us : 0);
+      const std::int64_t jitter = random.below(10 * us);
+      hits +=
+          f.wait_for_sample(ms + jitter - std::exchange(f.before, jitter), late + more) == predictor::found::watching;
+    }
+    return hits;
+  };
+  hits_of(200);
+  const auto before = f.tested.figures();
+  const int hits = hits_of(2'000);
+  const auto after = f.tested.figures();
+  CHECK(hits >= 1'800);
+  CHECK(f.tested.why_not().empty());
+  CHECK(after.hits - before.hits == static_cast<std::uint64_t>(hits));
+  CHECK(static_cast<std::int64_t>(after.watched_ns - before.watched_ns) <= 2'000 * ms / 10);
+}
+
+TEST_CASE("predictor: of a stream with jitter it sees as many samples as the budget allows", "[unit]") {
+  fixture f;
+  made_up_numbers random(9);
+  int hits = 0;
+  for (int n = 0; n < 2'000; ++n) {
+    const std::int64_t jitter = random.below(200 * us);
+    hits += f.wait_for_sample(ms + jitter - std::exchange(f.before, jitter)) == predictor::found::watching;
+  }
+  CHECK(hits >= 1'200);
+  CHECK(f.watched() <= 2'000 * ms / 10);
+}
+
+TEST_CASE("predictor: a sample that came during a sleep that ended late is no hit", "[unit]") {
+  fixture f;
+  REQUIRE(f.hits_of(100, ms) > 60);
+  const auto before = f.tested.figures();
+  CHECK(f.wait_for_sample(ms, 500 * us) == predictor::found::asleep);
+  CHECK(f.tested.figures().hits == before.hits);
+  CHECK(f.tested.figures().early == before.early + 1);
+}
+
+TEST_CASE("predictor: it says why it does not watch", "[unit]") {
+  fixture f;
+  CHECK(f.tested.why_not() == "the stream has no known period");
+  f.hits_of(100, ms);
+  CHECK(f.tested.why_not().empty());
+  made_up_numbers random(11);
+  for (int n = 0; n < 100; ++n) f.wait_for_sample(ms + random.below(900 * us) - 450 * us);
+  CHECK(f.tested.why_not().find(" of a core, and cpu_budget allows 10.0 %") != std::string::npos);
 }
 
 TEST_CASE("predictor: a clock that is set costs some samples, not the rest of the stream", "[unit]") {

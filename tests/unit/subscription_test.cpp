@@ -386,6 +386,26 @@ TEST_CASE("subscription: a sample that comes before the predicted time ends the 
   }
 }
 
+TEST_CASE("subscription: a sample that a thread finds when its timed sleep ends was not seen coming",
+          "[unit][threads]") {
+  fixture f(predictive());
+  f.link_up([](fake_publisher&) {}, reports_by::sleeper);
+  learn_a_second(f);
+  std::uint64_t got = 0;
+  waiting_thread user([&] { got = f.tested.recv(waiting_thread::limit).sequence(); });
+  REQUIRE(user.await_sleep());
+  {
+    const std::lock_guard lock(f.ipc->last().mutex);
+    f.ipc->last().samples.push_back(sample_of(41));  // and wakes nobody, as if the timer came first
+  }
+  CHECK(user.await_end());
+  CHECK(got == 41);
+  const auto seen = f.tested.link().prediction;
+  CHECK(seen.hits == 0);
+  CHECK(seen.early == 1);
+  CHECK(seen.watched_ns == 0);
+}
+
 TEST_CASE("subscription: it watches when a sample is due, once, and sleeps when none came", "[unit][threads]") {
   for (const auto way : all_ways) {
     fixture f(predictive());

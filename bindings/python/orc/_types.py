@@ -13,9 +13,9 @@ class PredictionInfo:
     period_ns: int = 0
     """Of the stream; 0: none was found."""
     hits: int = 0
-    """Samples that came while a thread was watching."""
+    """Samples that a watching thread saw come."""
     early: int = 0
-    """Samples that came before that, so they ended a sleep."""
+    """Samples that came before that, during a sleep."""
     misses: int = 0
     """Times that a thread watched, and the sample did not come in time."""
     watched_ns: int = 0

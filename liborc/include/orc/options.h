@@ -165,8 +165,8 @@ enum class newest_of : std::uint8_t { all, each };
 // - block: it sleeps until the sample wakes it.
 // - predictive: for streams with a period, such as those of control loops. The subscription learns the period. A
 //   receive sleeps until shortly before the next sample and then watches for it. That saves the receiver the time of a
-//   wake-up, and the publisher most of send(). A stream without a period, and one whose period varies too much, is
-//   received as with block. Sets the timer slack of the receiving thread to 1 ns. No effect on shared topics, and none
+//   wake-up, and the publisher most of send(). A stream without a period, and one whose period varies by more than
+//   cpu_budget pays for, is received as with block: link_info::reason says so. Sets the timer slack of the receiving thread to 1 ns. No effect on shared topics, and none
 //   on an event loop that polls subscriber::fd().
 enum class wait : std::uint8_t { block, predictive };
 
@@ -194,7 +194,7 @@ struct request_options {
   std::chrono::nanoseconds spin = {};
   // How a receive waits. See link_info::prediction for what it achieves and costs.
   orc::wait wait = wait::block;
-  // wait::predictive: the share of a core that watching may cost, above 0 and at most 1.
+  // wait::predictive: the share of a core that watching may cost on average, above 0 and at most 1.
   double cpu_budget = 0.1;
   // Maximum age of a sample, at most 49 days. A receive drops an older sample when it would return it, and goes on
   // waiting. message::missed() of the next sample counts the dropped ones. A negative age is young enough. 0: any age.

@@ -24,7 +24,8 @@ class subscription;
 struct link_info {
   bool connected = false;      // a link is up
   orc::transport transport{};  // valid while connected
-  // For people; the wording may change. When connected: why this transport was chosen, and why no better one. Otherwise
+  // For people; the wording may change. When connected: why this transport was chosen, and why no better one, and with
+  // wait::predictive why the next sample is not predicted ("not predicted: the stream has no known period"). Otherwise
   // "no publisher", or each way to the publisher with its address, its current state and the likely cause, as in
   // "tcp 10.77.0.2:41901: no answer for 2.1 s: firewall, or the host is down?" (liborc/doc/guide/two-hosts.md).
   std::string reason;

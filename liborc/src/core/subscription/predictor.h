@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "orc/prediction.h"
 
@@ -18,7 +19,7 @@ class predictor {
   // `share`: of a core that watching may cost, above 0.
   explicit predictor(double share) noexcept : share_(share) {}
 
-  // How a receive found its sample: it was there, it ended a sleep, or the thread was watching.
+  // How a receive found its sample: it was there, it came during a sleep, or the thread saw it come.
   enum class found : std::uint8_t { there, asleep, watching };
   // On the way of a sample: what it tells is worked out before the next wait.
   void arrived(std::uint64_t sequence, std::int64_t stamp_ns, std::int64_t now, found how) noexcept {
@@ -43,10 +44,13 @@ class predictor {
   void watched(std::int64_t ns, bool in_vain) noexcept;
 
   [[nodiscard]] prediction_info figures() const noexcept;
+  // Why the next sample is not watched for, for people; empty: it is.
+  [[nodiscard]] std::string why_not() const;
 
  private:
-  static constexpr std::size_t remembered = 32;
+  static constexpr std::size_t remembered = 64;
   static constexpr std::size_t needed = 16;
+  static constexpr std::int64_t unseen_travel_margin = 60'000;  // about the time of a wake-up
 
   // The last values, in any order but by age.
   struct values {
@@ -58,6 +62,8 @@ class predictor {
     void clear() noexcept { count = next = 0; }
     // Value number `rank` of those that are there, counted from the smallest.
     [[nodiscard]] std::int64_t ranked(std::size_t rank) const noexcept;
+    // Those that are there, from the smallest on.
+    [[nodiscard]] std::array<std::int64_t, remembered> sorted() const noexcept;
   };
 
   struct arrival {
@@ -68,6 +74,7 @@ class predictor {
   };
   void read() noexcept;
   void begin() noexcept;
+  void plan() noexcept;
   [[nodiscard]] std::int64_t allowed() const noexcept;
 
   const double share_;
@@ -76,14 +83,22 @@ class predictor {
   std::uint64_t sequence_ = 0;  // of the last one that was read; 0: none
   std::int64_t stamp_ = 0;
   values periods_;
-  std::int64_t period_ = 0;       // 0: unknown
-  values errors_;                 // of the predicted stamps
-  std::int64_t travel_ = 0;       // from the stamp to the arrival
-  bool travel_is_seen_ = false;   // while watching; else it includes the time of a wake-up
-  std::int64_t margin_ = 30'000;  // a sleep ends up to so much late
-  std::int64_t lead_ = 0;         // of the window for the next sample; 0: there is none
-  std::int64_t cost_ = 0;         // ns of watching per period, averaged
-  std::int64_t watched_now_ = 0;  // since the last sample
+  std::int64_t period_ = 0;                     // 0: unknown
+  values errors_;                               // of the predicted stamps
+  values slacks_;                               // an error, minus how late a timed sleep for that sample ended
+  std::int64_t travel_ = 0;                     // from the stamp to the arrival
+  bool travel_is_seen_ = false;                 // while watching; else it includes the time of a wake-up
+  std::int64_t unseen_ = unseen_travel_margin;  // lead for that time; grows until a sample is seen
+  std::int64_t late_ = 30'000;                  // how late timed sleeps end, averaged
+  std::optional<std::int64_t> late_now_;        // the one for the next sample
+  bool is_planned_ = false;                     // the next four are up to date
+  bool affordable_ = false;                     // the lead is one that the budget allows
+  std::int64_t lead_ = 0;                       // a sleep ends so much before the expected time
+  std::int64_t latest_ = 0;                     // a watch ends so much after it
+  std::int64_t planned_ = 0;                    // ns of watching per period with that lead; 0: none was planned
+  bool given_ = false;                          // there is a window for the next sample
+  std::int64_t cost_ = 0;                       // ns of watching per period, averaged
+  std::int64_t watched_now_ = 0;                // since the last sample
   bool in_vain_ = false;
 
   std::uint64_t hits_ = 0;

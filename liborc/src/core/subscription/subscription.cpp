@@ -142,7 +142,8 @@ void subscription::wait_for_sample(std::unique_lock<pi_mutex>& lock, std::uint32
                                    const deadline& until) noexcept {
   const auto window = predictor_ && !waiting_.is_led() ? predictor_->next() : std::nullopt;
   const std::int64_t now = window ? realtime_ns() : 0;
-  if (!window || now >= window->to) {
+  const bool overslept = found_ == predictor::found::asleep;  // then one look tells that the sample is late
+  if (!window || (now >= window->to && !overslept)) {
     waiting_.wait(lock, ticket, until);
     found_ = predictor::found::asleep;
     return;
@@ -151,19 +152,17 @@ void subscription::wait_for_sample(std::unique_lock<pi_mutex>& lock, std::uint32
   const auto begin = monotonic::now();
   const auto from = begin + std::chrono::nanoseconds(window->from - now);
   const auto to = begin + std::chrono::nanoseconds(window->to - now);
-  auto awake = begin;
-  if (awake < from) {
+  if (begin < from) {
     fine_timers();
     waiting_.wait(lock, ticket, until.or_at(from));
-    awake = monotonic::now();
     found_ = predictor::found::asleep;
-    if (awake < from || until.passed()) return;
-    predictor_->overslept((awake - from).count());
-    if (waiting_.is_led()) return;
+    const auto awake = monotonic::now();
+    if (awake >= from && !until.passed()) predictor_->overslept((awake - from).count());
+    return;  // the caller takes a sample that came during the sleep, or comes back to watch
   }
   const bool news = waiting_.look_out(lock, ticket, until.or_at(to));
   found_ = predictor::found::watching;
-  predictor_->watched((monotonic::now() - awake).count(), !news && !until.passed());
+  predictor_->watched((monotonic::now() - begin).count(), !news && !until.passed());
 }
 
 // The queue may have samples of a publication that was there before the topic was shared.
@@ -296,9 +295,12 @@ link_info subscription::link() const {
   const std::lock_guard lock(mutex_);
   if (follows_ == follows::shared) return sources_->link();
   const bool connected = source_.is_connected();
+  std::string reason = source_.reason(monotonic::now());
+  if (const std::string why_not = connected && predictor_ ? predictor_->why_not() : std::string(); !why_not.empty())
+    reason += (reason.empty() ? "" : "; ") + ("not predicted: " + why_not);
   return {.connected = connected,
           .transport = connected ? static_cast<transport>(source_.linked_to().transport) : transport{},
-          .reason = source_.reason(monotonic::now()),
+          .reason = std::move(reason),
           .stale = inbox_.stale(),
           .prediction = predictor_ ? predictor_->figures() : prediction_info()};
 }
