@@ -15,6 +15,7 @@ link_message some_hello() {
           .subscription = {3, 4},
           .secret = 7,
           .depth = 5,
+          .takes_padding = true,
           .last_sequence = 6};
 }
 
@@ -31,6 +32,7 @@ TEST_CASE("link message: has the bytes of PROTOCOL.md") {
   CHECK(at(19) == 'L');
   CHECK(at(20) == 1);  // hello
   CHECK(at(21) == 1);  // version
+  CHECK(at(22) == 1);  // flags
   CHECK(at(24) == 1);  // publication hi
   CHECK(at(32) == 2);  // lo
   CHECK(at(40) == 3);  // subscription hi
@@ -47,6 +49,7 @@ TEST_CASE("link message: decodes to what was encoded") {
   CHECK(decoded->subscription == orc::wire::id{3, 4});
   CHECK(decoded->secret == 7);
   CHECK(decoded->depth == 5);
+  CHECK(decoded->takes_padding);
   CHECK(decoded->last_sequence == 6);
 }
 

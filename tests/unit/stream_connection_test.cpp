@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/copy.h"
 #include "support/catch.h"
 #include "support/raw_socket.h"
 
@@ -260,6 +261,56 @@ TEST_CASE("stream connection: a sample that does not fit stays pending until the
   for (std::string more = end.read(); !more.empty(); more = end.read()) got += more;
   orc::wire::put(header, orc::detail::frame_of(sample).data());
   CHECK(got == framed(as_text(orc::detail::frame_of(sample))) + framed(small));
+}
+
+TEST_CASE("stream connection: where a frame has padding, its body lies right, and it arrives whole", "[unit]") {
+  wire_end end;
+  end.introduce();
+  end.line.pad_large_frames();
+  const auto head = framed(std::string(5016, 'p')).substr(0, 9);
+  std::vector<std::byte> memory(2 * 4096 + 5000, std::byte{'p'});
+  const auto page = (4096 - reinterpret_cast<std::uintptr_t>(memory.data()) % 4096) % 4096;
+  for (std::size_t offset = 0; offset < 64; ++offset) {
+    REQUIRE(end.line.send({1, 2}, {memory.data() + page + offset, 5000}) == stream_connection::written::all);
+    const std::string got = end.read();
+    const std::size_t front = got.size() - 5000;
+    CHECK_FALSE(orc::detail::copies_slowly(offset, front));
+    CHECK(got.substr(front - 25, 9) == head);
+    for (std::size_t n = 0; n < front - 25; n += 7) CHECK(got.substr(n, 7) == framed("\4PONG", zmtp::command));
+  }
+  REQUIRE(end.line.send({1, 2}, {memory.data() + page + 16, 1000}) == stream_connection::written::all);
+  CHECK(end.read().size() == 9 + 16 + 1000);
+  REQUIRE(end.line.send({1, 2}, {memory.data() + page + 16, 5000}) == stream_connection::written::all);
+  CHECK(end.read().size() == 7 + 9 + 16 + 5000);
+}
+
+TEST_CASE("stream connection: padding in front of large frames is no noise, in pieces of any size", "[unit]") {
+  const std::string padding = framed("\4PONG", zmtp::command);
+  std::string bytes;
+  frames sent;
+  for (int n = 0; n < 40; ++n) {
+    for (int paddings = 0; paddings < n % 4; ++paddings) bytes += padding;
+    sent.emplace_back(n % 3 == 0 ? 5'000 : 5'001 + n, static_cast<char>('a' + n % 26));
+    bytes += framed(sent.back());
+    if (n % 5 == 0) bytes += framed(sent.emplace_back("small"));
+  }
+  for (const std::size_t piece : {1UL, 7UL, 9UL, 16UL, 5'016UL, 5'017UL, 60'000UL}) {
+    wire_end end;
+    end.introduce();
+    frames got;
+    for (std::size_t at = 0; at < bytes.size(); at += piece) {
+      end.write(bytes.substr(at, piece));
+      for (auto& each : end.take()) got.push_back(std::move(each));
+    }
+    INFO("pieces of " << piece);
+    CHECK(got == sent);
+  }
+  wire_end end;
+  end.introduce();
+  for (int n = 0; n < 1'000; ++n) {
+    end.write(padding + padding + padding + framed(std::string(5'000, 'x')));
+    REQUIRE(end.take() == frames{std::string(5'000, 'x')});
+  }
 }
 
 TEST_CASE("stream connection: a peer that never reads costs a bounded queue of small frames", "[unit]") {

@@ -52,6 +52,12 @@ struct sample {
 // no memory for a frame, and nothing changed.
 [[nodiscard]] bool fill(sample& s) noexcept;
 
+// A payload of at least this size begins at this offset in its page. With memory of callers, which begins a few
+// multiples of 16 bytes into a page, and with the first bytes of a tcp stream's segment, it makes no slow copy
+// (base/copy.h).
+inline constexpr std::size_t large_frame = 32 * 1024;
+inline constexpr std::size_t large_frame_offset = 2112;
+
 // Allocates `payload_size` bytes behind space for a header. False when there is no memory.
 [[nodiscard]] sample_buffer allocate_frame(std::size_t payload_size) noexcept;
 

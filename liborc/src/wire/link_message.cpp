@@ -12,11 +12,13 @@ constexpr std::size_t secret_at = 8;  // in place of a sample's time
 constexpr char magic[4] = {'O', 'R', 'C', 'L'};
 constexpr std::size_t kind_at = 4;
 constexpr std::size_t version_at = 5;
+constexpr std::size_t flags_at = 6;
 constexpr std::size_t publication_at = 8;
 constexpr std::size_t subscription_at = 24;
 constexpr std::size_t depth_at = 40;
 constexpr std::size_t last_sequence_at = 48;
 constexpr std::uint8_t link_version = 1;
+constexpr std::uint8_t padding_flag = 1;
 
 template <typename T>
 void store(std::byte* at, T value) noexcept {
@@ -47,6 +49,7 @@ std::array<std::byte, link_message::bytes> encode(const link_message& message) n
   std::memcpy(fields, magic, sizeof magic);
   store(fields + kind_at, message.kind);
   store(fields + version_at, link_version);
+  store(fields + flags_at, message.takes_padding ? padding_flag : std::uint8_t{0});
   store_id(fields + publication_at, message.publication);
   store_id(fields + subscription_at, message.subscription);
   store(fields + depth_at, message.depth);
@@ -67,6 +70,7 @@ std::optional<link_message> decode_link_message(std::span<const std::byte> frame
   message.publication = load_id(fields + publication_at);
   message.subscription = load_id(fields + subscription_at);
   message.depth = load<std::uint32_t>(fields + depth_at);
+  message.takes_padding = (load<std::uint8_t>(fields + flags_at) & padding_flag) != 0;
   message.last_sequence = load<std::uint64_t>(fields + last_sequence_at);
   if (!message.publication || !message.subscription) return std::nullopt;
   return message;

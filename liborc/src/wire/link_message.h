@@ -29,6 +29,7 @@ struct link_message {
   // Hello: a secret of the two ends. It proves that two connections are the same subscription's. 0: no proof.
   std::uint64_t secret = 0;
   std::uint32_t depth = 0;          // hello: 0 newest wins, else in order, and this many samples are kept
+  bool takes_padding = false;       // hello: it allows padding in front of each large sample
   std::uint64_t last_sequence = 0;  // welcome: of the newest sample so far; hello: of the newest received
 };
 

@@ -51,6 +51,8 @@ struct header_bytes {
 [[nodiscard]] std::string ready_frame(std::string_view socket_type);
 [[nodiscard]] std::string ping_frame();  // without time to live and context
 [[nodiscard]] std::string pong_frame(std::span<const std::byte> ping_body);
+// A PONG that answers nothing: 7 bytes that each peer ignores.
+inline constexpr std::array<std::uint8_t, 7> padding{command, 5, 4, 'P', 'O', 'N', 'G'};
 
 // Returns the value of a property in the metadata of READY. Empty: missing or malformed.
 [[nodiscard]] std::string_view property(std::span<const std::byte> metadata, std::string_view name) noexcept;

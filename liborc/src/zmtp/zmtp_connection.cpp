@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "base/copy.h"
 #include "base/files/stray_descriptors.h"
 
 namespace orc::detail {
@@ -29,6 +30,13 @@ constexpr std::size_t piece_bytes = 16 * 1024;   // of what waits
 
 [[nodiscard]] std::string_view name_of(zmtp_connection::role role) noexcept {
   return role == zmtp_connection::role::router ? "ROUTER" : "DEALER";
+}
+
+// The kernel puts what a tcp socket sends at the start of a page, unless earlier bytes of this thread still wait there.
+[[nodiscard]] std::size_t padding_for(std::span<const std::byte> body, std::size_t front) noexcept {
+  std::size_t padding = 0;
+  while (copies_slowly(reinterpret_cast<std::uintptr_t>(body.data()), padding + front)) padding += zmtp::padding.size();
+  return padding;
 }
 
 [[nodiscard]] bool means_not_now(int error) noexcept { return error == EAGAIN || error == ENOTCONN; }
@@ -100,12 +108,14 @@ zmtp_connection::event zmtp_connection::parse(received& out) noexcept {
     if (grows_ || header->size <= capacity_ - header->header_size) return event::nothing;
     if (command) return event::broken;
     begin_ += header->header_size;
+    front_ = header->header_size + std::min(std::exchange(padding_, 0), max_padding);
     drained_ = false;
     out = {header->flags, header->size, {}};
     return event::frame;
   }
   begin_ += header->header_size + header->size;
-  large_next_ = false;
+  padding_ = command ? padding_ + header->header_size + header->size : 0;
+  if (!command) large_next_ = false;
   out = {header->flags, header->size, rest.first(header->size)};
   return command ? handle_command(out) : event::frame;
 }
@@ -143,8 +153,9 @@ zmtp_connection::event zmtp_connection::read(std::size_t& budget) noexcept try {
     end_ -= begin_;
     begin_ = 0;
   }
-  const bool header_alone = large_next_ && end_ == 0 && skip_ == 0;
-  const std::size_t room = grows_ ? read_at_once : header_alone ? zmtp::max_frame_header : capacity_ - end_;
+  const std::size_t seen = padding_ + end_;  // of what may be before the body of a large frame
+  const bool front_alone = large_next_ && seen < front_ && skip_ == 0;
+  const std::size_t room = grows_ ? read_at_once : front_alone ? front_ - seen : capacity_ - end_;
   const ssize_t n = grows_ ? read_and_grow(budget) : read_into(buffer_.get() + end_, room, budget);
   if (n == 0) return event::closed;
   if (n < 0) return means_not_now(errno) ? nothing_now() : event::closed;
@@ -221,8 +232,8 @@ zmtp_connection::event zmtp_connection::receive_in_place(std::span<std::byte> to
   begin_ = end_ = 0;
   if (budget == 0) return event::nothing;
   // The next header comes along: then the end of what the kernel has shows without another read.
-  const bool has_end = to_the_end && budget >= to.size() + zmtp::max_frame_header;
-  const std::size_t behind = has_end ? zmtp::max_frame_header : 0;
+  const bool has_end = to_the_end && budget >= to.size() + front_;
+  const std::size_t behind = has_end ? front_ : 0;
   const ssize_t n = read_into(to.data(), to.size(), budget, behind);
   if (n == 0) return event::closed;
   if (n < 0) return means_not_now(errno) ? event::nothing : event::closed;
@@ -271,9 +282,15 @@ zmtp_connection::written zmtp_connection::write(std::span<const std::byte> head,
                                                 std::size_t& done) noexcept {
   std::byte whole[max_front + copied_size];
   const auto header = zmtp::encode_frame_header(head.size() + body.size());
-  const std::size_t front = header.size + head.size();
-  std::memcpy(whole, header.bytes.data(), header.size);
-  std::memcpy(whole + header.size, head.data(), head.size());
+  if (!begun_) padded_by_ = pads_ && body.size() >= padded_size ? padding_for(body, header.size + head.size()) : 0;
+  std::size_t front = 0;
+  const auto put = [&](const void* from, std::size_t size) {
+    std::memcpy(whole + front, from, size);
+    front += size;
+  };
+  while (front < padded_by_) put(zmtp::padding.data(), zmtp::padding.size());
+  put(header.bytes.data(), header.size);
+  put(head.data(), head.size());
   written result{};
   if (body.size() <= copied_size) {
     if (!body.empty()) std::memcpy(whole + front, body.data(), body.size());

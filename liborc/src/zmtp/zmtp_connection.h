@@ -59,6 +59,11 @@ class zmtp_connection {
   [[nodiscard]] written flush() noexcept;
   // Drops the unsent bytes.
   void discard() noexcept;
+  // From now on the peer may get padding in front of frames of at least `padded_size` bytes, where that makes the
+  // kernel copy them faster (base/copy.h).
+  static constexpr std::size_t padded_size = 4096;
+  static constexpr std::size_t max_paddings = 3;
+  void pad_large_frames() noexcept { pads_ = true; }
   // From now on gives at most this many bytes to the kernel in one call.
   void write_at_most(std::size_t bytes) noexcept { piece_ = std::max(bytes, max_front); }
   // From now on gives at most this many bytes to the kernel in all, until the next call. What is left then waits.
@@ -124,7 +129,8 @@ class zmtp_connection {
 
  private:
   enum class state : std::uint8_t { greeting, handshake, ready };
-  static constexpr std::size_t max_front = wire::zmtp::max_frame_header + max_head;
+  static constexpr std::size_t max_padding = max_paddings * wire::zmtp::padding.size();
+  static constexpr std::size_t max_front = max_padding + wire::zmtp::max_frame_header + max_head;
 
   [[nodiscard]] event parse(received& out) noexcept;
   [[nodiscard]] event handle_command(const received& command) noexcept;
@@ -150,7 +156,7 @@ class zmtp_connection {
   state state_ = state::greeting;
   bool drained_ = false;     // the last read took all that the kernel had
   bool ending_ = false;      // no more comes: a read must see the end
-  bool large_next_ = false;  // as the last frame was: reads its header alone, and the rest in place
+  bool large_next_ = false;  // as the last frame was: reads what is before its body alone, and the rest in place
   bool begun_ = false;
   int failure_ = 0;
   std::size_t largest_;
@@ -161,9 +167,13 @@ class zmtp_connection {
   std::size_t capacity_ = 0;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
-  std::size_t skip_ = 0;  // bytes of a large body still to come
+  std::size_t skip_ = 0;                              // bytes of a large body still to come
+  std::size_t padding_ = 0;                           // bytes of commands since the last frame
+  std::size_t front_ = wire::zmtp::max_frame_header;  // bytes before the body of the last large frame
 
   // Sending.
+  bool pads_ = false;
+  std::size_t padded_by_ = 0;     // the frame that is begun
   std::size_t piece_ = SIZE_MAX;  // bytes per write
   std::size_t room_ = SIZE_MAX;   // bytes that may be written
   std::list<std::string> out_;    // in pieces, so that a long queue is neither moved nor stored twice

@@ -10,6 +10,7 @@
 
 #include "base/threads/signals_blocked.h"
 #include "base/threads/thread_placement.h"
+#include "transport/frame_memory.h"
 
 namespace orc::detail {
 
@@ -119,6 +120,7 @@ bool housekeeping::turn() {
   if (now >= next_tick_) {
     next_tick_ = now + tick;
     addresses_.tick(now);
+    frame_memory::of_process().tidy(now);
     care_.look_at_all();
   }
   next_ = next_tick_;

@@ -1,12 +1,12 @@
 #include "core/publication/publication.h"
 
 #include <algorithm>
-#include <cstring>
 #include <mutex>
 #include <new>
 #include <thread>
 
 #include "base/clock.h"
+#include "base/copy.h"
 #include "base/process/fork_generation.h"
 
 namespace orc::detail {
@@ -54,7 +54,7 @@ result publication::send(const void* data, std::size_t size, std::int64_t stamp_
   if (generation_ != fork_generation()) return errc::forked;
   sample_buffer memory = lent(size);
   if (!memory) return publish({}, {static_cast<const std::byte*>(data), size}, stamp_ns);
-  std::memcpy(memory.payload(), data, size);
+  copy_bytes(memory.payload(), static_cast<const std::byte*>(data), size);
   return publish(std::move(memory), {}, stamp_ns);
 }
 

@@ -1,9 +1,9 @@
 #include "orc/message.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/clock.h"
+#include "base/copy.h"
 #include "core/trace/interceptor.h"
 
 namespace orc {
@@ -36,7 +36,7 @@ void sample_buffer::take(sample_buffer& other) noexcept {
 
 std::size_t message::copy_to(void* to, std::size_t capacity) const noexcept {
   const std::size_t count = std::min(capacity, size());
-  if (count > 0) std::memcpy(to, data(), count);
+  detail::copy_bytes(static_cast<std::byte*>(to), buffer_.payload(), count);
   return count;
 }
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <new>
 #include <utility>
 
+#include "base/copy.h"
 #include "transport/shm/loaned_slot.h"
 
 namespace orc::detail::shm {
@@ -245,7 +245,7 @@ generations::progress generations::bring(sample* last, std::span<const pin_table
     return progress::failed;
   }
   if (size <= small_sample) {
-    if (size != 0) std::memcpy(current_->payload(*slot), last->buffer.payload(), size);
+    copy_bytes(current_->payload(*slot), last->buffer.payload(), size);
     current_->publish(*slot, size, {last->sequence, last->stamp_ns});
     return progress::ready;
   }
@@ -294,7 +294,7 @@ void generations::start_copy(const std::shared_ptr<slot_writer>& to, std::uint32
   std::byte* const payload = to->payload(slot);
   start(0, size, {.in = to, .taken = 0, .slot = slot, .size = size, .header = {source->sequence, source->stamp_ns}},
         [to, payload, source](std::uint64_t at, std::uint64_t bytes) {
-          std::memcpy(payload + at, source->buffer.payload() + at, bytes);
+          copy_bytes(payload + at, source->buffer.payload() + at, bytes);
           return true;
         });
 }

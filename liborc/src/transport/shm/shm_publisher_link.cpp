@@ -1,8 +1,8 @@
 #include "transport/shm/shm_publisher_link.h"
 
-#include <cstring>
 #include <utility>
 
+#include "base/copy.h"
 #include "transport/shm/loaned_slot.h"
 
 namespace orc::detail::shm {
@@ -60,7 +60,7 @@ bool shm_publisher_link::copy_in(sample& s) noexcept {
   const auto& current = memory_.current();
   const auto slot = free_slot(*current, bytes.size());
   if (!slot) return false;
-  if (!bytes.empty()) std::memcpy(current->payload(*slot), bytes.data(), bytes.size());
+  copy_bytes(current->payload(*slot), bytes.data(), bytes.size());
   publish(*slot, bytes.size(), {s.sequence, s.stamp_ns});
   if (s.source.data() != nullptr) s.source = {current->payload(*slot), bytes.size()};
   return true;

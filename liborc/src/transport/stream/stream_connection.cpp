@@ -5,6 +5,8 @@
 #include <new>
 #include <utility>
 
+#include "base/copy.h"
+
 namespace orc::detail {
 
 namespace {
@@ -34,6 +36,7 @@ stream_connection::event stream_connection::receive(incoming& out, std::size_t& 
       case zmtp_connection::event::frame: break;
       case zmtp_connection::event::introduced:
       case zmtp_connection::event::command:
+        ++commands_;
         if (noise_.exceeded_by(1)) return event::broken;
         continue;
       case zmtp_connection::event::nothing: return event::nothing;
@@ -41,6 +44,8 @@ stream_connection::event stream_connection::receive(incoming& out, std::size_t& 
       case zmtp_connection::event::broken: return event::broken;
     }
     const bool more = (got.flags & zmtp::more) != 0;
+    const std::size_t paddings = std::min(std::exchange(commands_, 0), got.size >= padded_size ? max_paddings : 0);
+    for (std::size_t n = 0; n < paddings; ++n) noise_.refund();
     if (more || skipping_) {
       // A part of a message that is dropped needs no memory.
       const bool large = got.too_large_for_buffer();
@@ -87,7 +92,7 @@ bool stream_connection::begin_large(std::size_t size) noexcept {
 bool stream_connection::grow_large() noexcept {
   sample_buffer larger = allocate_frame(std::min(large_size_, 2 * large_filled_) - wire::sample_header::bytes);
   if (!larger) return false;
-  std::memcpy(frame_of(larger).data(), frame_of(large_).data(), large_filled_);
+  copy_bytes(frame_of(larger).data(), frame_of(large_).data(), large_filled_);
   large_ = std::move(larger);
   return true;
 }

@@ -41,6 +41,10 @@ class stream_connection : public zmtp_connection {
   [[nodiscard]] std::size_t sample_done() const noexcept { return begun() ? sample_done_ : 0; }
   // Starts the frame of a sample. Only when nothing is pending. After `some`, keep() has to follow.
   [[nodiscard]] written send(const wire::sample_header& header, std::span<const std::byte> payload) noexcept;
+  // Goes on with the sample that is begun, before keep(): `payload` as for send().
+  [[nodiscard]] written go_on(std::span<const std::byte> payload) noexcept {
+    return write(sample_head_, payload, sample_done_);
+  }
   // Gives it a buffer with the payload that send() has begun, to write the rest from.
   void keep(sample_buffer&& payload) noexcept { sample_ = std::move(payload); }
   // Sends a frame of at most max_small_frame bytes. When something is pending, it waits behind that. None: too many
@@ -55,9 +59,10 @@ class stream_connection : public zmtp_connection {
   [[nodiscard]] bool begin_large(std::size_t size) noexcept;
   [[nodiscard]] bool grow_large() noexcept;
 
-  allowance noise_{100};   // commands and parts; ZeroMQ libraries may be set to send PINGs often
-  bool skipping_ = false;  // inside a message of several frames
-  sample_buffer large_;    // being received; grows with what has arrived
+  allowance noise_{100};      // commands and parts; ZeroMQ libraries may be set to send PINGs often
+  std::size_t commands_ = 0;  // since the last frame
+  bool skipping_ = false;     // inside a message of several frames
+  sample_buffer large_;       // being received; grows with what has arrived
   std::size_t large_size_ = 0;
   std::size_t large_filled_ = 0;
   std::size_t largest_so_far_;  // of the complete ones

@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "base/copy.h"
 #include "base/files/fd_limit.h"
 #include "base/network/ip_address.h"
 #include "transport/traffic_class.h"
@@ -19,6 +20,7 @@ namespace {
 constexpr std::uint32_t max_depth = 65536;
 constexpr std::uint64_t max_caught_up_in_send = 2;  // samples of one reader
 constexpr int max_caught_up = 16;                   // samples of one reader per visit
+constexpr std::size_t copied_at_once = 256 * 1024;  // a part of what a connection's kernel queue can hold
 constexpr std::size_t max_link_message = 4096;      // what a publication accepts from subscribers
 constexpr std::size_t read_buffer = 512;
 constexpr std::size_t bytes_per_visit = 512;  // of one connection: the rest shows at the next visit
@@ -75,7 +77,9 @@ void stream_publisher_link::offer(reader& to, sample& s) noexcept {
 // False: no room. A part that was taken counts as all, because the connection keeps the rest.
 bool stream_publisher_link::hand_over(reader& to, sample& s) noexcept {
   fit_kernel_queue(to, payload_of(s).size());
-  switch (to.line.send({s.sequence, s.stamp_ns}, payload_of(s))) {
+  auto result = to.line.send({s.sequence, s.stamp_ns}, payload_of(s));
+  if (result == stream_connection::written::some && s.source.data() != nullptr) result = copy_and_send(to, s);
+  switch (result) {
     case stream_connection::written::all: return true;
     case stream_connection::written::none: return false;
     case stream_connection::written::failed: leave(to); return true;
@@ -89,6 +93,20 @@ bool stream_publisher_link::hand_over(reader& to, sample& s) noexcept {
     leave(to);  // no memory for the rest, and half a sample is useless
   }
   return true;
+}
+
+// Sends on while it copies the rest, so that the reader of a large sample does not wait for the whole copy.
+stream_connection::written stream_publisher_link::copy_and_send(reader& to, sample& s) noexcept {
+  const auto from = s.source;
+  auto result = stream_connection::written::some;
+  if (!s.buffer) s.buffer = allocate_frame(from.size());
+  if (!s.buffer) return result;
+  for (std::size_t at = 0; at < from.size(); at += copied_at_once) {
+    copy_bytes(s.buffer.payload() + at, from.data() + at, std::min(copied_at_once, from.size() - at));
+    if (result == stream_connection::written::some && !paced_) result = to.line.go_on(from);
+  }
+  s.source = {};
+  return result;
 }
 
 void stream_publisher_link::queue(reader& to, sample& s) noexcept {
@@ -299,6 +317,7 @@ void stream_publisher_link::on_hello(reader& from, const wire::link_message& hel
   from.subscription = hello.subscription;
   from.secret = hello.secret;
   from.depth = std::min(hello.depth, max_depth);
+  if (hello.takes_padding && where_.transport == wire::transport::tcp) from.line.pad_large_frames();
   // Gives it the current sample at once: the last value for one that joins, a repair for one that came back.
   if (!keep_last_ || last == nullptr || hello.last_sequence >= last->sequence) return;
   if (from.depth == 0)

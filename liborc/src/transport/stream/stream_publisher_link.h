@@ -70,6 +70,7 @@ class stream_publisher_link final : public publisher_link {
   // Sending.
   void offer(reader& to, sample& s) noexcept;
   [[nodiscard]] bool hand_over(reader& to, sample& s) noexcept;  // false: no room
+  [[nodiscard]] stream_connection::written copy_and_send(reader& to, sample& s) noexcept;
   void queue(reader& to, sample& s) noexcept;
   void flush(reader& to) noexcept;
   void catch_up(reader& to, sample* last, std::uint64_t end, visit* now) noexcept;

@@ -2,8 +2,7 @@
 
 #include <sys/socket.h>
 
-#include <cstring>
-
+#include "base/copy.h"
 #include "transport/stream/stream_socket.h"
 
 namespace orc::detail {
@@ -99,7 +98,7 @@ stream_subscriber_link::accepted stream_subscriber_link::accept(stream_connectio
   } else {
     auto buffer = allocate_frame(frame.bytes.size() - wire::sample_header::bytes);
     if (!buffer) return accepted::no_memory;  // keep an older sample in `out`
-    std::memcpy(frame_of(buffer).data(), frame.bytes.data(), frame.bytes.size());
+    copy_bytes(frame_of(buffer).data(), frame.bytes.data(), frame.bytes.size());
     out.buffer = std::move(buffer);
   }
   out.sequence = header.sequence;
@@ -152,6 +151,7 @@ void stream_subscriber_link::say(wire::link_kind kind) noexcept {
                                                      .subscription = subscription_,
                                                      .secret = kind == wire::link_kind::hello ? secret_ : 0,
                                                      .depth = delivery_.depth,
+                                                     .takes_padding = kind == wire::link_kind::hello,
                                                      .last_sequence = newest_so_far_});
   (void)line_.send(bytes);  // the rest goes out with the next receive
 }
