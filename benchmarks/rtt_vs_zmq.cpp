@@ -1,11 +1,13 @@
 // ORC's round trip against the same ping-pong on bare libzmq, interleaved in one run between the same two processes
-// (two threads for inproc), each pinned to a core. What ORC adds shows as a ratio above 1.
+// (two threads for inproc), each pinned to a core, which are new for each transport and size. What ORC adds shows as a
+// ratio above 1.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -14,6 +16,7 @@
 #include "base/process/child_process.h"
 #include "benchmarks/support/channel.h"
 #include "benchmarks/support/command_line.h"
+#include "benchmarks/support/fresh_process.h"
 #include "benchmarks/support/private_broker.h"
 #include "benchmarks/support/zmq_end.h"
 #include "tools/support/interrupt.h"
@@ -31,6 +34,7 @@ struct options {
   std::vector<std::size_t> sizes;
   int repetitions = 5;
   double seconds = 0.3;
+  std::size_t offset = 16;  // where malloc puts what it maps
   wait_mode wait = wait_mode::block;
   common_options common;
 };
@@ -88,9 +92,29 @@ void serve(channel& line, const zmq_context& context, int cpu, const std::string
   while (const auto c = line.get<cell>()) serve_cell(line, *c, context, directory);
 }
 
+struct latency {
+  double p50 = 0;
+  double p99 = 0;
+};
+
 struct repetition {
-  summary orc;
-  summary zmq;
+  latency orc;
+  latency zmq;
+};
+
+// What is sent, at this offset in its page.
+class caller_memory {
+ public:
+  caller_memory(std::size_t size, std::size_t offset) : all_(size + 2 * page, std::byte{0x5a}) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(all_.data());
+    bytes_ = std::span(all_).subspan((page - begin % page) + offset, size);
+  }
+  [[nodiscard]] std::span<std::byte> bytes() const noexcept { return bytes_; }
+
+ private:
+  static constexpr std::size_t page = 4096;
+  std::vector<std::byte> all_;
+  std::span<std::byte> bytes_;
 };
 
 struct row {
@@ -102,8 +126,8 @@ struct row {
 // The measuring end of one cell.
 class ping_side {
  public:
-  ping_side(channel& line, const cell& c, const zmq_context& context, const std::string& directory)
-      : line_(line), cell_(c), zmq_(context), payload_(c.size, std::byte{0x5a}) {
+  ping_side(channel& line, const cell& c, std::size_t offset, const zmq_context& context, const std::string& directory)
+      : line_(line), cell_(c), zmq_(context), payload_(c.size, offset) {
     if (!zmq_.bind(bind_endpoint(c, "ping", directory))) throw std::runtime_error("cannot bind a libzmq socket");
     copy_text(cell_.zmq_ping, zmq_.endpoint());
     line_.put(cell_);
@@ -130,7 +154,7 @@ class ping_side {
 
  private:
   template <class End, class GiveUp>
-  bool run_one(End& end, order what, double seconds, summary& result, GiveUp give_up) {
+  bool run_one(End& end, order what, double seconds, latency& result, GiveUp give_up) {
     line_.put(what);
     std::vector<std::int64_t> ns;
     ns.reserve(200'000);
@@ -138,13 +162,14 @@ class ping_side {
     bool complete = false;
     {
       const watchdog watch(progress, give_up);
-      const auto some = [&](std::uint64_t n) { return ping(end, payload_, n, cell_.wait, progress, ns); };
+      const auto some = [&](std::uint64_t n) { return ping(end, payload_.bytes(), n, cell_.wait, progress, ns); };
       complete = meet(end) && warm_up_and_measure(some, seconds, 200'000, ns);
     }
     (void)end.send(nullptr, 0);  // ends the echo, also after a failure
     if (!complete) return false;
     const auto other = line_.get<state>(5000);
-    result = summarize(ns, 0.5);
+    const summary all = summarize(ns, 0.5);
+    result = {all.p50, all.p99};
     return other && *other == state::done;
   }
   bool meet(orc_end&) { return true; }  // open() has waited for both links
@@ -154,17 +179,17 @@ class ping_side {
   cell cell_;
   zmq_end zmq_;
   std::unique_ptr<orc_end> orc_;
-  std::vector<std::byte> payload_;
+  caller_memory payload_;
   bool met_ = false;
 };
 
-std::vector<double> ratios(const row& r, double summary::*which) {
+std::vector<double> ratios(const row& r, double latency::*which) {
   std::vector<double> values;
   for (const repetition& each : r.repetitions) values.push_back(each.orc.*which / each.zmq.*which);
   return values;
 }
 
-double middle(const row& r, summary repetition::*side, double summary::*which) {
+double middle(const row& r, latency repetition::*side, double latency::*which) {
   std::vector<double> values;
   for (const repetition& each : r.repetitions) values.push_back(each.*side.*which);
   return median(values);
@@ -179,7 +204,7 @@ void print_rows(std::FILE* to, const std::vector<row>& rows) {
   table lines{{"transport", "size", "ORC p50", "zmq p50", "ratio", "spread", "ORC p99", "zmq p99", "ratio", "spread"}};
   for (const row& r : rows) {
     std::vector<std::string> line{std::string(to_string(r.transport)), size_label(r.size)};
-    for (const auto which : {&summary::p50, &summary::p99}) {
+    for (const auto which : {&latency::p50, &latency::p99}) {
       const double orc = middle(r, &repetition::orc, which);
       const double zmq = middle(r, &repetition::zmq, which);
       line.insert(line.end(), {us(orc), us(zmq), fixed(orc / zmq), spread(ratios(r, which))});
@@ -198,100 +223,79 @@ std::string rows_to_json(const std::vector<row>& rows) {
     objects.push_back({{"transport", to_string(r.transport)},
                        {"size", r.size},
                        {"repetitions", r.repetitions.size()},
-                       {"orc_p50_us", middle(r, &repetition::orc, &summary::p50)},
-                       {"zmq_p50_us", middle(r, &repetition::zmq, &summary::p50)},
-                       {"orc_p99_us", middle(r, &repetition::orc, &summary::p99)},
-                       {"zmq_p99_us", middle(r, &repetition::zmq, &summary::p99)},
-                       {"p50_ratios", ratios(r, &summary::p50)},
-                       {"p99_ratios", ratios(r, &summary::p99)}});
+                       {"orc_p50_us", middle(r, &repetition::orc, &latency::p50)},
+                       {"zmq_p50_us", middle(r, &repetition::zmq, &latency::p50)},
+                       {"orc_p99_us", middle(r, &repetition::orc, &latency::p99)},
+                       {"zmq_p99_us", middle(r, &repetition::zmq, &latency::p99)},
+                       {"p50_ratios", ratios(r, &latency::p50)},
+                       {"p99_ratios", ratios(r, &latency::p99)}});
   }
   return to_json(objects);
 }
 
-// All cells against one other end.
-class comparison {
- public:
-  comparison(const options& o, const scratch_dir& files, const std::string& broker)
-      : options_(o), files_(files), broker_(broker) {}
-
-  void run(channel& line, const std::vector<orc::transport>& transports, zmq_context& context) {
-    for (const orc::transport transport : transports) {
-      for (const std::size_t size : options_.sizes) {
-        if (interrupted()) return;
-        cell c{transport, size, next_number(), options_.wait, {}, {}};
-        copy_text(c.broker, broker_);
-        rows_.push_back({transport, size, {}});
-        std::fprintf(stderr, "%s %s\n", std::string(to_string(transport)).c_str(), size_label(size).c_str());
-        ping_side side(line, c, context, files_.path());
-        for (int i = 0; i < options_.repetitions; ++i) {
-          const auto measured = side.run(i % 2 == 1, options_.seconds, context);
-          if (interrupted()) return drop_incomplete();
-          if (!measured) throw std::runtime_error("a sample did not come back within 5 s");
-          rows_.back().repetitions.push_back(*measured);
-        }
-      }
-    }
+std::vector<repetition> alternate(ping_side& side, const options& o, const zmq_context& context) {
+  std::vector<repetition> all;
+  for (int i = 0; i < o.repetitions && !interrupted(); ++i) {
+    const auto measured = side.run(i % 2 == 1, o.seconds, context);
+    if (interrupted()) break;
+    if (!measured) throw std::runtime_error("a sample did not come back within 5 s");
+    all.push_back(*measured);
   }
-  [[nodiscard]] const std::vector<row>& rows() const noexcept { return rows_; }
+  return all;
+}
 
- private:
-  void drop_incomplete() {
-    if (rows_.back().repetitions.empty()) rows_.pop_back();
+// In a process that does nothing else.
+std::vector<repetition> measure(const options& o, orc::transport transport, std::size_t size,
+                                const scratch_dir& files) {
+  auto ends = channel::make();
+  const bool between_threads = transport == orc::transport::inproc;
+  std::optional<detail::child_process> other;
+  if (!between_threads) {  // before this process has threads
+    other = detail::child_process::run([&] {
+      ends.first.close();
+      const zmq_context context;
+      serve(ends.second, context, o.common.cpus.second, files.path());
+      return 0;
+    });
+    ends.second.close();
   }
-  unsigned next_number() noexcept { return ++number_; }
-
-  const options& options_;
-  const scratch_dir& files_;
-  std::string broker_;
-  std::vector<row> rows_;
-  unsigned number_ = 0;
-};
+  const std::string name = "broker-" + std::string(to_string(transport)) + "-" + std::to_string(size);
+  const auto broker = start_broker(files.ipc(name));
+  pin_this_thread(o.common.cpus.first);
+  zmq_context context;
+  std::optional<std::jthread> thread;
+  if (between_threads) thread.emplace([&] { serve(ends.second, context, o.common.cpus.second, files.path()); });
+  cell c{transport, size, 1, o.wait, {}, {}};
+  copy_text(c.broker, broker->endpoints().front());
+  std::vector<repetition> all;
+  try {
+    ping_side side(ends.first, c, o.offset, context, files.path());
+    all = alternate(side, o, context);
+  } catch (...) {
+    context.shut_down();
+    ends.first.close();
+    throw;
+  }
+  ends.first.close();
+  return all;
+}
 
 int run(options& o) {
   o.common.settle();
   const interruptible in_order;
   const scratch_dir files;
   o.common.print_machine();
-  auto ends = channel::make();
-  auto& here = ends.first;
-  auto& there = ends.second;
-  // Before this process has threads.
-  detail::child_process other = detail::child_process::run([&] {
-    here.close();
-    const zmq_context context;
-    serve(there, context, o.common.cpus.second, files.path());
-    return 0;
-  });
-  there.close();
-  const auto broker = start_broker(files.ipc("broker"));
-  pin_this_thread(o.common.cpus.first);
-
-  std::vector<orc::transport> between_threads;
-  std::vector<orc::transport> between_processes;
-  for (const auto t : o.transports) (t == orc::transport::inproc ? between_threads : between_processes).push_back(t);
-  comparison all(o, files, broker->endpoints().front());
-  {
-    zmq_context context;
-    auto [near, far] = channel::make();
-    std::thread thread([&, &far = far] { serve(far, context, o.common.cpus.second, files.path()); });
-    try {
-      all.run(near, between_threads, context);
-    } catch (...) {
-      context.shut_down();
-      near.close();
-      thread.join();
-      throw;
+  std::vector<row> rows;
+  for (const orc::transport transport : o.transports) {
+    for (const std::size_t size : o.sizes) {
+      if (interrupted()) break;
+      std::fprintf(stderr, "%s %s\n", std::string(to_string(transport)).c_str(), size_label(size).c_str());
+      auto all = in_fresh_process<repetition>([&] { return measure(o, transport, size, files); });
+      if (!all.empty()) rows.push_back({transport, size, std::move(all)});
     }
-    near.close();
-    thread.join();
   }
-  {
-    zmq_context context;
-    all.run(here, between_processes, context);
-  }
-  here.close();
-  print_rows(o.common.tables(), all.rows());
-  if (!o.common.json.empty() && !write_text(o.common.json, rows_to_json(all.rows()))) return 1;
+  print_rows(o.common.tables(), rows);
+  if (!o.common.json.empty() && !write_text(o.common.json, rows_to_json(rows))) return 1;
   return interrupted() ? interrupted_exit_code() : 0;
 }
 
@@ -304,9 +308,11 @@ int main(int argc, char** argv) {
   options o;
   std::vector<std::string> transports{"inproc", "ipc", "tcp"};
   std::vector<std::string> sizes{"10", "100", "1k", "10k", "100k", "1M"};
+  std::string offset = "16";
   bool spin = false;
   add_transports(app, transports, "inproc, ipc, tcp");
   add_size(app, "--size", sizes, "Bytes per sample");
+  add_size(app, "--offset", offset, "Of the sent bytes in their page");
   app.add_option("--repetitions", o.repetitions, "Of each implementation, alternating").between(1, 1000);
   app.add_option("--seconds", o.seconds, "Per repetition and implementation").between(0.01, 600.0);
   app.add_flag("--spin", spin, "Poll without pause instead of waiting");
@@ -314,6 +320,7 @@ int main(int argc, char** argv) {
   return main_of(app, argc, argv, [&] {
     o.transports = transports_named(transports);
     o.sizes = sizes_named(sizes);
+    o.offset = sizes_named({offset}).front() % 4096;
     if (spin) o.wait = wait_mode::spin;
     return run(o);
   });

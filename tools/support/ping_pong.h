@@ -19,6 +19,7 @@
 #include <cstring>
 #include <functional>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -118,7 +119,7 @@ class watchdog {
 // Sends `payload` and waits for it to come back, once. The first bytes carry a counter, so that a late echo is not
 // taken for this one. False: the end was closed.
 template <class End>
-bool round_trip(End& end, std::vector<std::byte>& payload, std::uint64_t counter, wait_mode wait,
+bool round_trip(End& end, std::span<std::byte> payload, std::uint64_t counter, wait_mode wait,
                 send_mode send = send_mode::copy) {
   const std::size_t mark = std::min(mark_size, payload.size());
   std::memcpy(payload.data(), &counter, mark);
@@ -134,7 +135,7 @@ bool round_trip(End& end, std::vector<std::byte>& payload, std::uint64_t counter
 
 // Appends the time of each of `count` round trips to `ns`, which has room for them. False: the end was closed.
 template <class End>
-bool ping(End& end, std::vector<std::byte>& payload, std::uint64_t count, wait_mode wait,
+bool ping(End& end, std::span<std::byte> payload, std::uint64_t count, wait_mode wait,
           std::atomic<std::uint64_t>& progress, std::vector<std::int64_t>& ns, send_mode send = send_mode::copy) {
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::int64_t start = now_ns();
@@ -147,7 +148,7 @@ bool ping(End& end, std::vector<std::byte>& payload, std::uint64_t count, wait_m
 
 // The same with one message that goes to and fro: both ends hand on what they received.
 template <class End>
-bool ping_by_move(End& end, std::vector<std::byte>& payload, std::uint64_t count, wait_mode wait,
+bool ping_by_move(End& end, std::span<std::byte> payload, std::uint64_t count, wait_mode wait,
                   std::atomic<std::uint64_t>& progress, std::vector<std::int64_t>& ns) {
   if (!end.send(payload.data(), payload.size())) return false;
   auto message = end.receive(wait);
