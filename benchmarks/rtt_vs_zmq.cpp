@@ -34,7 +34,7 @@ struct options {
   std::vector<std::size_t> sizes;
   int repetitions = 5;
   double seconds = 0.3;
-  std::size_t offset = 16;  // where malloc puts what it maps
+  int offset = 16;  // where malloc puts what it maps
   wait_mode wait = wait_mode::block;
   common_options common;
 };
@@ -269,7 +269,7 @@ std::vector<repetition> measure(const options& o, orc::transport transport, std:
   copy_text(c.broker, broker->endpoints().front());
   std::vector<repetition> all;
   try {
-    ping_side side(ends.first, c, o.offset, context, files.path());
+    ping_side side(ends.first, c, static_cast<std::size_t>(o.offset), context, files.path());
     all = alternate(side, o, context);
   } catch (...) {
     context.shut_down();
@@ -308,11 +308,10 @@ int main(int argc, char** argv) {
   options o;
   std::vector<std::string> transports{"inproc", "ipc", "tcp"};
   std::vector<std::string> sizes{"10", "100", "1k", "10k", "100k", "1M"};
-  std::string offset = "16";
   bool spin = false;
   add_transports(app, transports, "inproc, ipc, tcp");
   add_size(app, "--size", sizes, "Bytes per sample");
-  add_size(app, "--offset", offset, "Of the sent bytes in their page");
+  app.add_option("--offset", o.offset, "Of the sent bytes in their page").between(0, 4095);
   app.add_option("--repetitions", o.repetitions, "Of each implementation, alternating").between(1, 1000);
   app.add_option("--seconds", o.seconds, "Per repetition and implementation").between(0.01, 600.0);
   app.add_flag("--spin", spin, "Poll without pause instead of waiting");
@@ -320,7 +319,6 @@ int main(int argc, char** argv) {
   return main_of(app, argc, argv, [&] {
     o.transports = transports_named(transports);
     o.sizes = sizes_named(sizes);
-    o.offset = sizes_named({offset}).front() % 4096;
     if (spin) o.wait = wait_mode::spin;
     return run(o);
   });
