@@ -1,6 +1,6 @@
 // ORC's shm round trip against the same ping-pong on bare shared memory (a futex, or a spin on a word), interleaved in
-// one run between the same two processes, each pinned to a core. And how little it matters how large a sample is when
-// both ends make it in place.
+// one run between the same two processes, each pinned to a core, which are new for each size. And how little it matters
+// how large a sample is when both ends make it in place.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -14,6 +14,7 @@
 #include "benchmarks/support/channel.h"
 #include "benchmarks/support/command_line.h"
 #include "benchmarks/support/floor_end.h"
+#include "benchmarks/support/fresh_process.h"
 #include "benchmarks/support/private_broker.h"
 #include "tools/support/interrupt.h"
 #include "tools/support/json.h"
@@ -97,21 +98,36 @@ void serve(channel& line, floor_memory& memory, int cpu) {
   }
 }
 
+struct latency {
+  double p50 = 0;
+  double p99 = 0;
+  double p999 = 0;
+  double max = 0;
+};
+
+// Of one repetition.
+struct measurement {
+  std::size_t kind = 0;
+  bool orc = false;
+  latency what;
+};
+
 struct row {
   std::size_t size = 0;
   trial what;  // orc and its floor
-  std::vector<summary> orc;
-  std::vector<summary> floor;
+  std::vector<latency> orc;
+  std::vector<latency> floor;
 };
 
+// One size, between this process and another one.
 class comparison {
  public:
   comparison(const options& o, channel& line, floor_memory& memory, std::string broker)
       : options_(o), line_(line), memory_(memory), broker_(std::move(broker)) {}
 
-  // All trials of one size, interleaved; appends a row for each of `kinds`.
-  void measure(std::size_t size, const std::vector<trial>& kinds) {
-    cell c{size, ++number_, {}};
+  // All trials, interleaved.
+  std::vector<measurement> measure(std::size_t size, const std::vector<trial>& kinds) {
+    cell c{size, 1, {}};
     std::snprintf(c.broker, sizeof c.broker, "%s", broker_.c_str());
     line_.put(c);
     ends here(c, memory_, false);
@@ -119,24 +135,22 @@ class comparison {
     const auto other = line_.get<state>(3 * connect_within_ms);
     if (!opened) throw std::runtime_error(opened.error().message());
     if (!other || *other != state::ready) throw std::runtime_error("the other end is not ready");
-    const std::size_t first = rows_.size();
-    for (const trial& kind : kinds) rows_.push_back({size, kind, {}, {}});
+    std::vector<measurement> all;
     for (int i = 0; i < options_.repetitions; ++i) {
       for (std::size_t k = 0; k < kinds.size() && !interrupted(); ++k) {
-        row& r = rows_[first + k];
         for (const bool orc : {i % 2 == 0, i % 2 != 0}) {
           trial t = kinds[k];
           t.orc = orc;
-          (orc ? r.orc : r.floor).push_back(run(here, t, size));
+          all.push_back({k, orc, run(here, t, size)});
         }
       }
     }
     line_.put(order{true, {}});
+    return all;
   }
-  [[nodiscard]] const std::vector<row>& rows() const noexcept { return rows_; }
 
  private:
-  summary run(ends& here, const trial& t, std::size_t size) {
+  latency run(ends& here, const trial& t, std::size_t size) {
     line_.put(order{false, t});
     std::vector<std::byte> payload(size, std::byte{0x5a});
     std::vector<std::int64_t> ns;
@@ -154,20 +168,39 @@ class comparison {
     });
     const auto other = line_.get<state>(5000);
     if (!complete || !other || *other != state::done) throw std::runtime_error("a sample did not come back within 5 s");
-    return summarize(ns, 0.5);
+    const summary all = summarize(ns, 0.5);
+    return {all.p50, all.p99, all.p999, all.max};
   }
 
   const options& options_;
   channel& line_;
   floor_memory& memory_;
   std::string broker_;
-  std::vector<row> rows_;
-  unsigned number_ = 0;
 };
 
-double middle(const std::vector<summary>& of, double summary::*which) {
+// In a process that does nothing else.
+std::vector<measurement> measure(const options& o, std::size_t size, const std::vector<trial>& kinds,
+                                 const scratch_dir& files) {
+  floor_memory memory(size);
+  auto line = channel::make();
+  // Before this process has threads.
+  const auto other = detail::child_process::run([&] {
+    line.first.close();
+    serve(line.second, memory, o.common.cpus.second);
+    return 0;
+  });
+  line.second.close();
+  const auto broker =
+      start_broker(files.ipc("broker-" + std::to_string(size) + (kinds[0].send == send_mode::loan ? "-loan" : "")));
+  pin_this_thread(o.common.cpus.first);
+  auto all = comparison(o, line.first, memory, broker->endpoints().front()).measure(size, kinds);
+  line.first.close();
+  return all;
+}
+
+double middle(const std::vector<latency>& of, double latency::*which) {
   std::vector<double> values;
-  for (const summary& each : of) values.push_back(each.*which);
+  for (const latency& each : of) values.push_back(each.*which);
   return median(values);
 }
 
@@ -184,12 +217,12 @@ void report(const options& o, const std::vector<row>& rows) {
     std::vector<double> ratios;
     for (std::size_t i = 0; i < r.orc.size(); ++i) ratios.push_back(r.orc[i].p50 / r.floor[i].p50);
     const auto [low, high] = std::minmax_element(ratios.begin(), ratios.end());
-    const double p50 = middle(r.orc, &summary::p50);
-    const double p99 = middle(r.orc, &summary::p99);
-    const double floor_p50 = middle(r.floor, &summary::p50);
-    const double floor_p99 = middle(r.floor, &summary::p99);
-    lines.push_back({name_of(r.what), size_label(r.size), us(p50), us(p99), us(middle(r.orc, &summary::p999)),
-                     us(middle(r.orc, &summary::max)), us(floor_p50), us(floor_p99), fixed(p50 / floor_p50),
+    const double p50 = middle(r.orc, &latency::p50);
+    const double p99 = middle(r.orc, &latency::p99);
+    const double floor_p50 = middle(r.floor, &latency::p50);
+    const double floor_p99 = middle(r.floor, &latency::p99);
+    lines.push_back({name_of(r.what), size_label(r.size), us(p50), us(p99), us(middle(r.orc, &latency::p999)),
+                     us(middle(r.orc, &latency::max)), us(floor_p50), us(floor_p99), fixed(p50 / floor_p50),
                      fixed(*low) + ".." + fixed(*high), fixed(p99 / floor_p99)});
     objects.push_back({{"wait", name_of(r.what)},
                        {"size", r.size},
@@ -213,35 +246,23 @@ int run(options& o) {
   const interruptible in_order;
   const scratch_dir files;
   o.common.print_machine();
-  std::size_t largest = 1;
-  for (const auto& list : {o.sizes, o.loan_sizes})
-    for (const std::size_t size : list) largest = std::max(largest, size);
-  floor_memory memory(largest);
-  auto ends_of_line = channel::make();
-  auto& here = ends_of_line.first;
-  auto& there = ends_of_line.second;
-  // Before this process has threads.
-  detail::child_process other = detail::child_process::run([&] {
-    here.close();
-    serve(there, memory, o.common.cpus.second);
-    return 0;
-  });
-  there.close();
-  const auto broker = start_broker(files.ipc("broker"));
-  pin_this_thread(o.common.cpus.first);
-  comparison all(o, here, memory, broker->endpoints().front());
-  for (const std::size_t size : o.sizes) {
-    std::fprintf(stderr, "%s\n", size_label(size).c_str());
-    if (!interrupted()) all.measure(size, {{.wait = wait_mode::block}, {.wait = wait_mode::spin}});
-  }
-  for (const std::size_t size : o.loan_sizes) {
-    std::fprintf(stderr, "%s in place\n", size_label(size).c_str());
-    if (!interrupted())
-      all.measure(size, {{.wait = wait_mode::block, .send = send_mode::loan},
-                         {.wait = wait_mode::spin, .send = send_mode::loan}});
-  }
-  here.close();
-  report(o, all.rows());
+  std::vector<row> rows;
+  const auto compare = [&](const std::vector<std::size_t>& sizes, send_mode send, const char* how) {
+    const std::vector<trial> kinds{{.wait = wait_mode::block, .send = send}, {.wait = wait_mode::spin, .send = send}};
+    for (const std::size_t size : sizes) {
+      if (interrupted()) return;
+      std::fprintf(stderr, "%s%s\n", size_label(size).c_str(), how);
+      const std::size_t first = rows.size();
+      for (const trial& kind : kinds) rows.push_back({size, kind, {}, {}});
+      for (const auto& each : in_fresh_process<measurement>([&] { return measure(o, size, kinds, files); })) {
+        row& of = rows[first + each.kind];
+        (each.orc ? of.orc : of.floor).push_back(each.what);
+      }
+    }
+  };
+  compare(o.sizes, send_mode::copy, "");
+  compare(o.loan_sizes, send_mode::loan, " in place");
+  report(o, rows);
   return interrupted() ? interrupted_exit_code() : 0;
 }
 
