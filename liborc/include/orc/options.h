@@ -166,8 +166,8 @@ enum class newest_of : std::uint8_t { all, each };
 // - predictive: for streams with a period, such as those of control loops. The subscription learns the period. A
 //   receive sleeps until shortly before the next sample and then watches for it. That saves the receiver the time of a
 //   wake-up, and the publisher most of send(). A stream without a period, and one whose period varies by more than
-//   cpu_budget pays for, is received as with block: link_info::reason says so. Sets the timer slack of the receiving thread to 1 ns. No effect on shared topics, and none
-//   on an event loop that polls subscriber::fd().
+//   cpu_budget pays for, is received as with block: link_info::reason says so. Sets the timer slack of the receiving
+//   thread to 1 ns. No effect on shared topics, and none on an event loop that polls subscriber::fd().
 enum class wait : std::uint8_t { block, predictive };
 
 // For request_topic.
