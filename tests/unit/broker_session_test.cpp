@@ -396,6 +396,50 @@ TEST_CASE("broker session: it says goodbye, and only to a broker that knows it",
   }));
 }
 
+TEST_CASE("broker session: it goes back to the first broker once that accepts it", "[unit][threads]") {
+  fake_broker first;
+  fake_broker second;
+  first.welcome.epoch = 1;
+  second.welcome.epoch = 2;
+  bool runs = false;
+  bool full = true;
+  first.answer = [&](const wire::envelope& message) -> std::optional<wire::body> {
+    if (full) return wire::error{wire::error_code::limit, "full"};
+    return first.usual_answer(message);
+  };
+  fixture f(first.endpoint() + "," + second.endpoint());
+  // Lets them talk while time passes, and the second broker be heard.
+  const auto talk = [&](const auto& condition) {
+    return wait_until([&] {
+      f.now += 10ms;
+      if (second.has_peer()) second.say(99, wire::probe{});
+      f.session.step(f.now, f.topics);
+      if (runs) first.serve();
+      second.serve();
+      return condition();
+    });
+  };
+  const auto p = f.publish("t");
+  const auto is_at_second = [&] { return f.session.availability() && f.session.endpoint() == second.endpoint(); };
+  REQUIRE(talk([&] { return is_at_second() && f.outcome(p) == errc::ok; }));
+  // The first one refuses the Hello: the session stays, and asks again after a while.
+  runs = true;
+  auto until = f.now + 1s;
+  REQUIRE(talk([&] { return f.now > until && !first.all<wire::hello>().empty(); }));
+  const auto asked = first.all<wire::hello>().size();
+  until = f.now + 3s;
+  REQUIRE(talk([&] { return f.now > until; }));
+  CHECK(first.all<wire::hello>().size() == asked);
+  CHECK(is_at_second());
+
+  full = false;
+  REQUIRE(talk([&] { return !first.all<wire::register_topic>().empty(); }));
+  CHECK(f.session.endpoint() == first.endpoint());
+  CHECK(first.all<wire::register_topic>().front().publication == p->id());
+  CHECK(second.all<wire::goodbye>().empty());  // the name is never free
+  CHECK(talk([&] { return second.all<wire::goodbye>().size() == 1; }));
+}
+
 TEST_CASE("broker session: without a broker every topic is confirmed that can work", "[unit][threads]") {
   fixture f{std::string(without_broker)};
   CHECK(f.session.availability());

@@ -91,3 +91,19 @@ TEST_CASE("withdrawals: another broker ends all of them", "[unit]") {
   CHECK(is_over(told));
   CHECK(f.sent(start).empty());
 }
+
+TEST_CASE("withdrawals: a broker that the session leaves, and may go back to, gets them as well", "[unit]") {
+  fixture f;
+  f.add(16);
+  f.all.remember();
+  f.add(17);
+  CHECK(f.sent(start) == requests{16, 17});
+  f.all.end(16);
+  f.all.end(17);
+  CHECK(f.sent(start + 1h).empty());
+  f.all.end_all();  // the other broker answers
+  CHECK(f.sent(start + 1h) == requests{16, 17});
+  f.all.forget();
+  f.all.end_all();
+  CHECK(f.sent(start + 2h).empty());
+}

@@ -50,6 +50,8 @@ std::optional<wire::body> broker_client::step(monotonic::time_point now) {
   if (!up_) {
     search_.step(now);
     (void)silence_.step(now);
+  } else {
+    look_back(now);
   }
   do receive(answer, now);
   while (send(now));  // a send may swallow the event of a message that came
@@ -58,6 +60,7 @@ std::optional<wire::body> broker_client::step(monotonic::time_point now) {
     if (search_.has_choice()) up_ = false;
     search_.restart();
   }
+  if (!up_) search_.look_back_later(now);
   watch(now);
   return answer;
 }
@@ -69,16 +72,35 @@ void broker_client::receive(std::optional<wire::body>& answer, monotonic::time_p
     heard_ = now;
     silent_ = false;
     if (const auto* const welcome = std::get_if<wire::welcome>(&message->content)) {
-      up_ = true;
-      unsent_ = question_.has_value();
-      endpoint_ = search_.endpoint();
-      version_ = welcome->version;
-      silence_.end();
+      greeted_by(*welcome, now);
     } else if (question_ && message->request == request_) {
       question_.reset();
       answer = std::move(message->content);
     }
   });
+}
+
+void broker_client::greeted_by(const wire::welcome& broker, monotonic::time_point now) {
+  up_ = true;
+  silent_ = false;
+  heard_ = now;
+  unsent_ = question_.has_value();
+  endpoint_ = search_.endpoint();
+  version_ = broker.version;
+  silence_.end();
+}
+
+void broker_client::look_back(monotonic::time_point now) {
+  search_.look_back(now);
+  std::optional<wire::welcome> greeting;
+  (void)search_.earlier().receive_some([&](std::span<const std::byte> frame) {
+    const auto message = wire::decode(frame);
+    const auto* const welcome = message ? std::get_if<wire::welcome>(&message->content) : nullptr;
+    if (welcome != nullptr) greeting = *welcome;
+  });
+  if (!greeting) return;
+  (void)search_.go_back();
+  greeted_by(*greeting, now);
 }
 
 // Returns true if it sent something.
@@ -106,13 +128,18 @@ void broker_client::set_timer(monotonic::duration in) noexcept {
 }
 
 void broker_client::watch(monotonic::time_point now) noexcept {
-  const int connection = search_.fd();
-  if (watched_ >= 0 && watched_ != connection) ::epoll_ctl(events_.get(), EPOLL_CTL_DEL, watched_, nullptr);
+  const std::array<int, 2> connections = {search_.fd(), search_.earlier().fd()};
+  for (const int old : watched_) {
+    const bool stays = std::find(connections.begin(), connections.end(), old) != connections.end();
+    if (old >= 0 && !stays) ::epoll_ctl(events_.get(), EPOLL_CTL_DEL, old, nullptr);
+  }
   epoll_event event{.events = EPOLLIN, .data = {}};
   // Adds it each time, because a new connection may have the same number.
-  if (connection >= 0) ::epoll_ctl(events_.get(), EPOLL_CTL_ADD, connection, &event);
-  watched_ = connection;
-  auto next = up_ ? now + max_silence : search_.next_step();
+  for (const int each : connections) {
+    if (each >= 0) ::epoll_ctl(events_.get(), EPOLL_CTL_ADD, each, &event);
+  }
+  watched_ = connections;
+  auto next = up_ ? std::min(now + max_silence, search_.next_look_back()) : search_.next_step();
   if (up_ && question_) next = std::min(next, again_);
   if (!up_) next = std::min(next, silence_.next_step(now));
   if (unread_) next = now;

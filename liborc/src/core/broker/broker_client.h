@@ -1,7 +1,9 @@
 // Asks the address broker without being a participant: one question at a time. It repeats the question until the broker
-// answers, over a new connection or at another candidate when the first is lost.
+// answers, over a new connection or at another candidate when the first is lost. It goes back to an earlier candidate
+// when that answers.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -45,6 +47,8 @@ class broker_client {
 
  private:
   void receive(std::optional<wire::body>& answer, monotonic::time_point now);
+  void look_back(monotonic::time_point now);
+  void greeted_by(const wire::welcome& broker, monotonic::time_point now);
   [[nodiscard]] bool send(monotonic::time_point now);
   void watch(monotonic::time_point now) noexcept;
   void set_timer(monotonic::duration in) noexcept;
@@ -54,7 +58,7 @@ class broker_client {
   silence_check silence_;
   unique_fd events_;  // an epoll of the next two
   unique_fd timer_;
-  int watched_ = -1;  // descriptor of the connection in events_
+  std::array<int, 2> watched_ = {-1, -1};  // descriptors of the connections in events_
 
   std::optional<wire::body> question_;
   std::chrono::milliseconds patience_{0};

@@ -8,23 +8,16 @@
 #include <utility>
 
 #include "base/files/broker_trust.h"
-#include "base/files/fd_limit.h"
 #include "base/files/run_dir.h"
 #include "base/network/endpoint_check.h"
 #include "base/network/host_addresses.h"
 #include "core/links/route.h"
-#include "wire/control.h"
 
 namespace orc::detail {
 
 namespace {
 
 constexpr std::string_view ipc_scheme = "ipc://";
-
-// A network that takes longer than this for an answer is unfit for a broker.
-constexpr int connect_within_ms = 750;
-constexpr int acknowledged_within_ms = 1500;
-constexpr int introduced_within_ms = 3000;  // time to connect to a broker to which thousands return
 
 constexpr std::chrono::milliseconds until_looked_up{10};
 constexpr std::chrono::seconds looked_up_again_after{1};
@@ -66,7 +59,11 @@ bool broker_search::step(monotonic::time_point now) {
     if (leave_out(which)) continue;
     until_ = now + its_time;
     // It is the only one that may answer, and libzmq keeps trying by itself.
-    if (!socket_ || which.endpoint != endpoint_) connect(which.endpoint);
+    at_ = which.candidate;
+    if (!connection_.is_open() || which.endpoint != endpoint()) {
+      connection_.open(context_, which.endpoint, {});
+      may_stay_ = true;
+    }
     break;
   }
   return true;
@@ -108,46 +105,16 @@ bool broker_search::leave_out(const address& which) {
   return !why.empty() || (has_choice() && nothing_there(which.endpoint));
 }
 
-void broker_search::connect(const std::string& endpoint) {
-  socket_.close();
-  endpoint_ = endpoint;
-  may_stay_ = true;
-  problem_.clear();
-  // libzmq ends the process when it runs out of descriptors.
-  if (!room_for_fds(16)) {
-    problem_ = "out of file descriptors: raise the limit (ulimit -n)";
-    return;
-  }
-  try {
-    zmq::socket_t socket(context_, zmq::socket_type::dealer);
-    socket.set(zmq::sockopt::probe_router, true);  // each new connection makes the broker say which run it is
-    socket.set(zmq::sockopt::immediate, true);
-    socket.set(zmq::sockopt::linger, 200);
-    socket.set(zmq::sockopt::reconnect_ivl, 20);
-    socket.set(zmq::sockopt::reconnect_ivl_max, 200);
-    // Without these TCP would retransmit at intervals that grow with the outage.
-    socket.set(zmq::sockopt::connect_timeout, connect_within_ms);
-    socket.set(zmq::sockopt::tcp_maxrt, acknowledged_within_ms);
-    socket.set(zmq::sockopt::handshake_ivl, introduced_within_ms);
-    socket.set(zmq::sockopt::heartbeat_ivl, 1000);
-    socket.set(zmq::sockopt::heartbeat_timeout, 3000);
-    socket.set(zmq::sockopt::ipv6, true);
-    socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(wire::max_control_bytes));
-    socket.connect(endpoint);
-    socket_ = std::move(socket);
-  } catch (const zmq::error_t& failed) {
-    problem_ = std::string("cannot connect to ") + endpoint + ": " + failed.what();
-  }
-}
-
 void broker_search::reconnect(monotonic::time_point now) {
-  if (!socket_) return;
+  if (!connection_.is_open()) return;
   stay(now + patience);
-  connect(std::string(endpoint_));
+  connection_.open(context_, std::string(endpoint()), {});
+  may_stay_ = true;
 }
 
 void broker_search::restart() noexcept {
-  if (has_choice()) socket_.close();
+  if (has_choice()) connection_.close();
+  look_back_later({});
   next_ = 0;
   until_ = {};
   time_for_one_ = patience;
@@ -155,40 +122,34 @@ void broker_search::restart() noexcept {
   (void)names_.try_take();  // drops the result of an earlier search
 }
 
-int broker_search::fd() noexcept try {
-  return socket_ ? socket_.get(zmq::sockopt::fd) : -1;
-} catch (const zmq::error_t&) {
-  return -1;
-}
-
-bool broker_search::try_recv(zmq::message_t& frame) noexcept try {
-  while (socket_ && socket_.recv(frame, zmq::recv_flags::dontwait)) {
-    if (!frame.more()) return true;
-    while (frame.more() && socket_.recv(frame, zmq::recv_flags::dontwait)) {
-    }
+// One after the other, a connection at a time. A connection that comes up keeps its turn.
+void broker_search::look_back(monotonic::time_point now) {
+  if (now < next_look_back()) return;
+  look_back_at_ = now + look_back_interval;
+  take_addresses();
+  look_up(now);
+  const auto is_earlier = [this](const address& each) { return each.candidate < at_; };
+  const auto count = static_cast<std::size_t>(std::count_if(addresses_.begin(), addresses_.end(), is_earlier));
+  if (earlier_.is_connected()) return;
+  for (std::size_t tried = 0; tried < count; ++tried) {
+    const address& which = addresses_[next_earlier_++ % count];
+    if (leave_out(which)) continue;
+    earlier_at_ = which.candidate;
+    if (!earlier_.is_open() || which.endpoint != earlier_.endpoint()) earlier_.open(context_, which.endpoint, {});
+    return;
   }
-  return false;
-} catch (const zmq::error_t&) {
-  return false;  // interrupted, or the context ends
+  earlier_.close();
 }
 
-bool broker_search::try_send(const std::string& frame) noexcept try {
-  return socket_ && socket_.send(zmq::buffer(frame), zmq::send_flags::dontwait).has_value();
-} catch (const zmq::error_t&) {
-  return false;
+void broker_search::look_back_later(monotonic::time_point at) noexcept {
+  earlier_.close();
+  look_back_at_ = at;
 }
 
-bool broker_search::is_connected() noexcept try {
-  return socket_ && (socket_.get(zmq::sockopt::events) & ZMQ_POLLOUT) != 0;
-} catch (const zmq::error_t&) {
-  return false;
-}
-
-bool broker_search::wait_readable(int timeout_ms) noexcept try {
-  zmq::pollitem_t item{socket_.handle(), 0, ZMQ_POLLIN, 0};
-  return zmq::poll(&item, 1, std::chrono::milliseconds(timeout_ms)) > 0;
-} catch (const zmq::error_t&) {
-  return false;
+broker_connection broker_search::go_back() noexcept {
+  at_ = earlier_at_;
+  look_back_at_ = {};
+  return std::exchange(connection_, std::exchange(earlier_, broker_connection()));
 }
 
 std::string broker_search::candidates(const std::vector<std::string>& findings) const {

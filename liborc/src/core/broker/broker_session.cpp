@@ -18,6 +18,7 @@ constexpr auto retry_interval = std::chrono::milliseconds(20);
 constexpr auto min_delay = std::chrono::milliseconds(1000);  // between Hellos that fail
 constexpr auto max_delay = std::chrono::milliseconds(5000);
 constexpr int goodbye_patience_ms = 300;
+constexpr auto both_know_us = std::chrono::milliseconds(1000);  // so that no name is free between two brokers
 
 [[nodiscard]] errc code_of(wire::error_code code) noexcept {
   switch (code) {
@@ -63,7 +64,10 @@ void broker_session::step(monotonic::time_point now, topic_lists& topics) {
     schemas_.compare(now, topics);  // no broker has schemas, but links may have news about types
     return confirm_all(now, topics);
   }
+  if (left_broker_ && now >= farewell_at_) say_farewell();
+  if (now >= known_until_) withdrawals_.forget();
   if (!joined_) {
+    search_.look_back_later(now);
     if (search_.step(now)) publish_status();
     if (silence_.step(now)) publish_status();
     // A connection that outlived the broker's silence is not new. So the broker sends no Welcome by itself.
@@ -78,6 +82,8 @@ void broker_session::step(monotonic::time_point now, topic_lists& topics) {
   if (!joined_) return;
   // Without another candidate to go to, it waits until the broker returns, or an answer says that the session is over.
   if (now - last_heard_ > lease_ || (search_.has_choice() && !search_.is_connected())) return lose(now);
+  look_back(now, topics);
+  if (!joined_) return;
   if (now - joined_at_ > max_delay) hello_delay_ = {};
   declare(now, topics);
   if (now >= next_beat_) {
@@ -98,7 +104,8 @@ monotonic::time_point broker_session::next_step(monotonic::time_point now, const
     if (!each.can_be_declared()) continue;
     if (const auto due = each.declared().next()) next = std::min(next, *due);
   }
-  next = std::min({next, withdrawals_.next(), schemas_.next()});
+  next = std::min({next, withdrawals_.next(), schemas_.next(), search_.next_look_back()});
+  if (left_broker_) next = std::min(next, farewell_at_);
   return std::max({next, now, try_again_});
 }
 
@@ -136,6 +143,51 @@ void broker_session::receive(wire::envelope&& message, monotonic::time_point now
   withdrawals_.end(message.request);
   schemas_.on_ack(message.request, now);
   if (const auto topic = pending_.answered_by(message.request)) topic->declared().confirmed();
+}
+
+// An earlier candidate answers again. Says Hello there first, because that broker may refuse it.
+void broker_session::look_back(monotonic::time_point now, topic_lists& topics) {
+  search_.look_back(now);
+  auto& there = search_.earlier();
+  std::optional<wire::welcome> accepted;
+  bool refused = false;
+  const bool more = there.receive_some([&](std::span<const std::byte> frame) {
+    const auto message = wire::decode(frame);
+    if (!message) return;
+    const auto* const welcome = std::get_if<wire::welcome>(&message->content);
+    if (welcome != nullptr && (message->request == hello_request_ || welcome->epoch == epoch_)) {
+      accepted = *welcome;
+    } else if (welcome != nullptr) {
+      (void)there.try_send(wire::encode({hello_request_, hello_}));
+    } else if (message->request == hello_request_) {
+      refused = true;
+    }
+  });
+  unread_ = unread_ || more;
+  if (accepted) return go_back(*accepted, now, topics);
+  if (refused) search_.look_back_later(now + max_delay);
+}
+
+// Another way to the same broker is like a new connection.
+void broker_session::go_back(const wire::welcome& welcome, monotonic::time_point now, topic_lists& topics) {
+  auto left = search_.go_back();
+  last_heard_ = now;
+  if (welcome.epoch == epoch_) return on_new_connection(welcome, now);
+  leave_behind(now);
+  left_broker_ = std::move(left);
+  farewell_at_ = now + both_know_us;
+  join(welcome, now, topics);
+}
+
+// That broker knows this participant until the lease ends.
+void broker_session::leave_behind(monotonic::time_point now) {
+  withdrawals_.remember();
+  known_until_ = now + lease_ + both_know_us;
+}
+
+void broker_session::say_farewell() {
+  (void)left_broker_->try_send(wire::encode({goodbye_request, wire::goodbye{}}));
+  left_broker_.reset();
 }
 
 // A new connection may lead to another broker.
@@ -347,6 +399,7 @@ void broker_session::lose(monotonic::time_point now) {
   log(log_level::warning, "the broker at " + search_.endpoint() + " does not answer any more; samples go on");
   joined_ = false;
   withdrawals_.end_waits();
+  leave_behind(now);
   search_.restart();
   search_.step(now);
   publish_status();
@@ -363,6 +416,7 @@ void broker_session::withdraw(std::vector<ending>& topics) {
 }
 
 void broker_session::leave() {
+  if (left_broker_) say_farewell();
   if (!joined_ || !send(goodbye_request, wire::goodbye{})) return;
   const deadline until(goodbye_patience_ms);
   while (!goodbye_was_heard(until) && !until.passed()) (void)search_.wait_readable(until.left_ms());

@@ -1,9 +1,10 @@
 // The session with the address broker: sends declarations and handles the answers (schemas/PROTOCOL.md). It repeats
 // everything that the broker has not confirmed. So a lost answer, a new broker or a moved connection needs no special
 // care. It also repeats withdrawals, until the broker confirms them or another broker answers, which never knew the
-// topics.
+// topics. It goes back to an earlier candidate as soon as that accepts it, because other programs are there.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -29,7 +30,8 @@ class broker_session {
 
   // Receives what has arrived, and sends what is due.
   void step(monotonic::time_point now, topic_lists& topics);
-  [[nodiscard]] int fd() noexcept { return search_.fd(); }
+  // Descriptors that are readable when step() has something to do; -1: none.
+  [[nodiscard]] std::array<int, 2> fds() noexcept { return {search_.fd(), search_.earlier().fd()}; }
   [[nodiscard]] monotonic::time_point next_step(monotonic::time_point now, const topic_lists& topics) const;
   // Call it when this host's addresses or routes may have changed. Registers publications at their current addresses.
   // Connects to the broker anew when the way there begins at another address, because the old connection is dead or
@@ -67,6 +69,10 @@ class broker_session {
 
   void receive_all(monotonic::time_point now, topic_lists& topics);
   void receive(wire::envelope&& message, monotonic::time_point now, topic_lists& topics);
+  void look_back(monotonic::time_point now, topic_lists& topics);
+  void go_back(const wire::welcome& welcome, monotonic::time_point now, topic_lists& topics);
+  void leave_behind(monotonic::time_point now);
+  void say_farewell();
   void on_new_connection(const wire::welcome& welcome, monotonic::time_point now);
   void join(const wire::welcome& welcome, monotonic::time_point now, topic_lists& topics);
   void learn(const wire::welcome& welcome);
@@ -109,6 +115,9 @@ class broker_session {
   std::uint64_t next_request_ = first_request;
   pending_declarations pending_;  // those that were repeated are forgotten with the next beat
   withdrawals withdrawals_;
+  monotonic::time_point known_until_;             // by the broker before this one
+  std::optional<broker_connection> left_broker_;  // hears Goodbye when this broker knows our topics
+  monotonic::time_point farewell_at_;
   schema_exchange schemas_;
   silence_check silence_;
 

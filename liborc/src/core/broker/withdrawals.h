@@ -1,5 +1,6 @@
 // The topics that ended while a broker may know them. Their withdrawal is repeated until the broker confirms it, or
-// another broker answers, which never knew them. liborc/doc/design/broker-session.md says why.
+// another broker answers, which never knew them. After a change of brokers the next ones get them too, because the
+// session may go back to one. liborc/doc/design/broker-session.md says why.
 #pragma once
 
 #include <algorithm>
@@ -21,10 +22,14 @@ class withdrawals {
   static constexpr auto repeat_after = std::chrono::milliseconds(200);
 
   // Takes memory for so many more, so that the next calls of add() do not throw.
-  void reserve(std::size_t more) { all_.reserve(all_.size() + more); }
+  void reserve(std::size_t more) {
+    all_.reserve(all_.size() + more);
+    remembered_.reserve(remembered_.size() + more);
+  }
   // `told` gets its outcome when the withdrawal is confirmed. It is due at once.
   void add(std::uint64_t request, wire::body what, std::shared_ptr<announcement> told) {
     all_.push_back({request, std::move(what), std::move(told), {}});
+    if (remembers_) remembered_.push_back(all_.back());
   }
 
   // Sends those that are due with `send(request, body)`. False: that returned false, so the broker takes nothing now.
@@ -56,10 +61,20 @@ class withdrawals {
       return true;
     });
   }
-  // Another broker answers: all of them are over.
+  // Another broker answers: all of them are over, except those that are remembered.
   void end_all() {
     end_waits();
-    all_.clear();
+    all_ = remembered_;
+  }
+  // The session leaves a broker that may still know it: remembers those that there are, and those to come.
+  void remember() {
+    remembered_ = all_;
+    remembers_ = true;
+  }
+  // No broker but the present one knows it any more.
+  void forget() noexcept {
+    remembered_.clear();
+    remembers_ = false;
   }
   // No broker answers: nobody waits for them any longer, but they are repeated when the broker returns.
   void end_waits() {
@@ -74,6 +89,8 @@ class withdrawals {
     monotonic::time_point next;
   };
   std::vector<withdrawal> all_;
+  std::vector<withdrawal> remembered_;
+  bool remembers_ = false;
 };
 
 }  // namespace orc::detail

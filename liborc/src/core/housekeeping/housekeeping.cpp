@@ -178,7 +178,8 @@ void housekeeping::talk_to_broker(monotonic::time_point now) {
 // be most of the work.
 void housekeeping::wait() {
   fds_.clear();
-  for (const int fd : {bell_->fd(), calls_->fd(), session_.fd(), addresses_.fd()}) {
+  const auto broker = session_.fds();
+  for (const int fd : {bell_->fd(), calls_->fd(), broker[0], broker[1], addresses_.fd()}) {
     if (fd >= 0) fds_.push_back(fd);
   }
   schedule_.watch(own_, fds_);
