@@ -67,6 +67,11 @@ bool same_directory(std::string_view path, const std::string& other) {
   return !other.empty() && path == std::filesystem::path(other).lexically_normal().native();
 }
 
+// Not a wildcard, nor of one link or one host only.
+bool is_of_a_host(const ip_address& address) {
+  return !address.is_any() && !address.is_link_local() && !address.is_multicast() && !address.is_loopback();
+}
+
 error refused(std::string why) { return {errc::refused, std::move(why)}; }
 
 result check_path(std::string_view path, std::string_view suffix, const wire::id& publication, const peer& by) {
@@ -105,8 +110,7 @@ std::optional<address_range> address_range::parse(std::string_view text) {
 
 bool is_reachable(const wire::endpoint& which, bool same_host) {
   const auto is_usual = [&](const ip_address& address) {
-    return !address.is_any() && !address.is_link_local() && !address.is_multicast() &&
-           (same_host || !address.is_loopback());
+    return is_of_a_host(address) || (same_host && address.is_loopback());
   };
   std::string_view rest = which.address;
   if (which.transport == wire::transport::tcp) {
@@ -183,7 +187,7 @@ result endpoint_rules::check_endpoint(const wire::endpoint& which, const wire::i
         // Linux sends from 0.0.0.0 where a host has only the loopback's address.
         const bool unnamed = by.way == peer::via::ipc && parameter.starts_with("from=0.0.0.0:");
         if (!unnamed && take_prefix(parameter, "from=")) {
-          if (auto checked = check_address(parameter, by, now); !checked)
+          if (auto checked = check_source(parameter, by, now); !checked)
             return refused("from: " + checked.error().message());
         }
         rest.remove_prefix(end);
@@ -192,6 +196,15 @@ result endpoint_rules::check_endpoint(const wire::endpoint& which, const wire::i
     }
     default: return refused("its transport is unknown");
   }
+}
+
+// Multicast goes by a way of its own. So on another host its address may be another one than the connection's, which
+// this broker cannot check.
+result endpoint_rules::check_source(std::string_view address_and_port, const peer& by, time now) {
+  const auto address = parse_host_and_port(address_and_port);
+  const auto from = by.way == peer::via::tcp ? ip_address::parse(by.address) : std::nullopt;
+  if (address && is_of_a_host(*address) && from && !is_of_this_host(*from, now)) return {};
+  return check_address(address_and_port, by, now);
 }
 
 result endpoint_rules::check_address(std::string_view address_and_port, const peer& by, time now) {

@@ -46,6 +46,7 @@ class endpoint_rules {
   [[nodiscard]] static result check_ports(const std::vector<wire::endpoint>& endpoints);
   [[nodiscard]] result check_endpoint(const wire::endpoint& which, const wire::id& publication, const peer& by,
                                       time now);
+  [[nodiscard]] result check_source(std::string_view address_and_port, const peer& by, time now);
   [[nodiscard]] result check_address(std::string_view address_and_port, const peer& by, time now);
 
   const std::vector<address_range> allowed_;
