@@ -33,6 +33,7 @@ std::string name_of_this_host() {
 broker_service_options service_options(const address_broker_options& from, broker_socket& socket, peer_links* links) {
   broker_service_options to;
   to.unread = [&socket](topic_map::routing connection) { return socket.has_unread(connection); };
+  to.round_trip = [&socket](topic_map::routing connection) { return socket.round_trip(connection); };
   to.lease = from.lease;
   to.heartbeat = from.heartbeat;
   to.probe_timeout = from.probe_timeout;

@@ -1,6 +1,8 @@
 #include "broker/connections/broker_socket.h"
 
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -324,6 +326,14 @@ bool broker_socket::has_unread(routing from) noexcept {
   const auto* const one = find(from);
   int bytes = 0;
   return one != nullptr && ::ioctl(one->stream.fd(), FIONREAD, &bytes) == 0 && bytes > 0;
+}
+
+std::chrono::milliseconds broker_socket::round_trip(routing to) noexcept {
+  const auto* const one = find(to);
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (one == nullptr || ::getsockopt(one->stream.fd(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return {};
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::microseconds(info.tcpi_rtt));
 }
 
 void broker_socket::flush(connection& one) noexcept {

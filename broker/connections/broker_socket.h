@@ -69,6 +69,8 @@ class broker_socket {
   bool send(routing to, const std::string& frame) noexcept;
   // True: the kernel has unread bytes of it.
   [[nodiscard]] bool has_unread(routing from) noexcept;
+  // Of its network, as the kernel measures it; 0: unknown, or none.
+  [[nodiscard]] std::chrono::milliseconds round_trip(routing to) noexcept;
 
  private:
   struct connection;

@@ -141,7 +141,7 @@ void peer_links::connect(key which, clock::time_point now, owner& to) {
     return fail(which, "the system watches no more descriptors", now, to);
   one.stream = std::make_unique<control_connection>(std::move(fd), control_connection::role::dealer);
   one.at = state::connecting;
-  one.due = now + patience;
+  one.due = now + (++one.attempts % long_attempt == 0 ? long_patience : patience);
 }
 
 void peer_links::serve(key which, std::uint32_t happened, clock::time_point now, owner& to) {
@@ -157,7 +157,7 @@ void peer_links::serve(key which, std::uint32_t happened, clock::time_point now,
     if (::getsockname(one.stream->fd(), own.get(), own.room()) == 0 && own.value() == one.address)
       return fail(which, std::strerror(ECONNREFUSED), now, to);
     one.at = state::greeting;
-    one.due = now + patience;
+    one.due = now + patience + 4 * (now - one.began);
     if (!one.stream->greet()) return fail(which, "the connection ended", now, to);
     return want(which, one.stream->unsent() != 0);
   }
@@ -175,6 +175,7 @@ void peer_links::receive(key which, clock::time_point now, owner& to) {
       case control_connection::event::introduced:
         one.at = state::ready;
         one.addresses.clear();
+        one.attempts = 0;
         to.peer_ready(which, is_on_this_host(one.stream->fd(), one.address));
         break;
       case control_connection::event::frame:

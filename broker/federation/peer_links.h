@@ -24,8 +24,12 @@ class peer_links {
   using clock = std::chrono::steady_clock;
   using key = std::size_t;  // the place of a peer in the list; the caller's from then on
 
-  static constexpr std::chrono::milliseconds pause{500};       // at least, between the starts of two attempts
-  static constexpr std::chrono::milliseconds patience{1'000};  // for a connection to be ready
+  static constexpr std::chrono::milliseconds pause{500};  // at least, between the starts of two attempts
+  // For the connection, and then for the greetings; more over a slow network. Every `long_attempt`th attempt takes
+  // `long_patience`: usual ones are short, because TCP repeats what an outage took after pauses that grow.
+  static constexpr std::chrono::milliseconds patience{1'000};
+  static constexpr std::chrono::milliseconds long_patience{2'500};
+  static constexpr unsigned long_attempt = 3;
 
   // turn() calls it; peer_ready() and peer_received() may call send() and close().
   class owner {
@@ -71,6 +75,7 @@ class peer_links {
     std::vector<std::string> addresses;  // of the name, numeric endpoints not tried yet
     detail::ip_port address;
     std::unique_ptr<control_connection> stream;
+    unsigned attempts = 0;      // since it was ready
     clock::time_point began{};  // the last attempt
     clock::time_point due{};    // of the next attempt, or the end of this one's patience
   };

@@ -196,12 +196,13 @@ detail::process_state broker_service::state_of(const topic_map::held& held) cons
 void broker_service::probe(const topic_map::held& held, registration asked, time now) {
   const auto from = asked.from;
   const auto request = asked.request;
-  if (auto waits = waiting_.add(held.participant, std::move(asked), now + options_.probe_timeout); !waits) {
+  const auto route = map_.route_of(held.participant);
+  const auto trip = route && options_.round_trip ? options_.round_trip(*route) : topic_map::duration{};
+  if (auto waits = waiting_.add(held.participant, std::move(asked), now + options_.probe_timeout + 2 * trip); !waits) {
     reply(from, request, std::move(waits).error());
     return;
   }
   const auto number = waiting_.take_probe(held.participant);
-  const auto route = map_.route_of(held.participant);
   if (number && route) reply(*route, *number, wire::probe{});
 }
 

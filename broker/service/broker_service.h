@@ -28,7 +28,7 @@ namespace orc {
 struct broker_service_options {
   topic_map::duration lease{3'000};
   topic_map::duration heartbeat{1'000};
-  topic_map::duration probe_timeout{500};
+  topic_map::duration probe_timeout{500};  // and two round trips
   topic_map_limits limits;
   std::vector<address_range> allowed_endpoints;
   bool remote = false;
@@ -41,6 +41,8 @@ struct broker_service_options {
   // True: the connection has bytes that were not received yet, so its participant keeps its lease. Empty: none ever
   // has.
   std::function<bool(topic_map::routing)> unread;
+  // Of the connection's network; a probe over it may take two more. Empty: 0.
+  std::function<topic_map::duration(topic_map::routing)> round_trip;
   std::function<std::optional<std::uint64_t>(std::uint32_t pid)> start_time = detail::process_start_time;
   // Peer brokers. Their connections are the caller's, who numbers them as in `peers`.
   std::vector<std::string> peers = {};

@@ -202,7 +202,8 @@ struct federation_state {
 struct directory_options {
   // As participant_options::broker. "none" is a bad_argument, because only a broker has a directory.
   std::string broker = {};
-  // A question waits so long for the broker's answer. 0: not at all; orc::forever: without limit.
+  // A question waits so long for the broker's answer, and longer as participant_options::broker_timeout does. 0: not at
+  // all; orc::forever: without limit.
   std::chrono::nanoseconds broker_timeout = std::chrono::seconds(2);
   // Waiting calls return errc::closed once this descriptor is readable (an eventfd, a signalfd). -1: none.
   int stop_fd = -1;

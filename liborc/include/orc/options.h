@@ -76,7 +76,8 @@ struct participant_options {
   // parts, "lab/robot7". Each part is of A-Z a-z 0-9 _ . - and does not begin with a dot; all together have at most 253
   // bytes. Another text is a bad_argument. "/": none. Empty: $ORC_NAMESPACE, else none.
   std::string name_space = {};
-  // A set-up call waits so long for the broker's answer. 0: not at all; orc::forever: without limit.
+  // A set-up call waits so long for the broker's answer, and ten round trips more where one to a broker on another host
+  // takes 0.2 s or more. 0: not at all; orc::forever: without limit.
   std::chrono::nanoseconds broker_timeout = std::chrono::seconds(2);
   // Address that other hosts connect to: an IPv4 or IPv6 address, or a host name, which is looked up once when the
   // participant is made. Empty: $ORC_ADVERTISE, else the address that routes to the broker; on the broker's own host,

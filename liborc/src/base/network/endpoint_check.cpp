@@ -2,6 +2,8 @@
 #include "base/files/run_dir.h"
 
 #include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -14,8 +16,10 @@
 #include <string_view>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/files/denied_path.h"
 #include "base/files/fd_limit.h"
+#include "base/files/unique_fd.h"
 #include "base/network/host_addresses.h"
 #include "base/network/network_error.h"
 #include "base/text/printable.h"
@@ -29,21 +33,45 @@ using kind = endpoint_finding::kind;
 
 constexpr const char* no_broker_there = "a program listens there, but no ORC broker answers";
 
+constexpr std::chrono::milliseconds slice{50};  // between two looks at `stop`
+
+[[nodiscard]] std::chrono::milliseconds round_trip_of(int fd) noexcept {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return {};
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::microseconds(info.tcpi_rtt));
+}
+
 // 0 or errno.
-[[nodiscard]] int try_connect(const sockaddr* to, socklen_t size, std::chrono::milliseconds within) noexcept {
-  const int fd = ::socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0) return errno;
-  int failure = ::connect(fd, to, size) == 0 ? 0 : errno;
-  if (failure == EINPROGRESS) {
-    pollfd item{fd, POLLOUT, 0};
+[[nodiscard]] int try_connect(const sockaddr* to, socklen_t size, std::chrono::milliseconds within,
+                              const std::atomic<bool>* stop = nullptr,
+                              std::chrono::milliseconds* round_trip = nullptr) noexcept {
+  const unique_fd fd(::socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd) return errno;
+  if (::connect(fd.get(), to, size) != 0) {
+    if (errno != EINPROGRESS) return errno;
+    const deadline until(within);
+    pollfd item{fd.get(), POLLOUT, 0};
+    const auto wait = [&] { return ::poll(&item, 1, std::min(until.left_ms(), static_cast<int>(slice.count()))); };
+    while (wait() != 1) {
+      if (until.passed() || (stop != nullptr && *stop)) return ETIMEDOUT;
+    }
+    int failure = 0;
     socklen_t length = sizeof failure;
-    if (::poll(&item, 1, static_cast<int>(within.count())) != 1)
-      failure = ETIMEDOUT;
-    else if (::getsockopt(fd, SOL_SOCKET, SO_ERROR, &failure, &length) != 0)
-      failure = errno;
+    if (::getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &failure, &length) != 0) return errno;
+    if (failure != 0) return failure;
   }
-  ::close(fd);
-  return failure;
+  if (round_trip != nullptr) *round_trip = round_trip_of(fd.get());
+  return 0;
+}
+
+// Of a program that listens.
+[[nodiscard]] endpoint_finding found_listening(std::chrono::milliseconds round_trip) {
+  endpoint_finding found{kind::listens, no_broker_there, round_trip};
+  if (round_trip >= slow_round_trip)
+    found.text = "a program listens there, a round trip takes " + std::to_string(round_trip.count()) +
+                 " ms, and no ORC broker has answered yet";
+  return found;
 }
 
 [[nodiscard]] std::string why_unknown(const std::string& host, int problem) {
@@ -65,8 +93,9 @@ constexpr const char* no_broker_there = "a program listens there, but no ORC bro
     const auto there = numbers_in(each);
     if (!there) break;
     if (stop != nullptr && *stop) return {};
-    const int result = connection_problem(*there, within);
-    if (result == 0) return {kind::listens, no_broker_there};
+    std::chrono::milliseconds round_trip{0};
+    const int result = connection_problem(*there, within, stop, &round_trip);
+    if (result == 0) return found_listening(round_trip);
     // Of the addresses of a name, reports the most significant finding.
     if (failure == 0 || failure == ENETUNREACH || failure == EADDRNOTAVAIL) failure = result;
   }
@@ -97,9 +126,10 @@ constexpr const char* no_broker_there = "a program listens there, but no ORC bro
 
 }  // namespace
 
-int connection_problem(const ip_port& there, std::chrono::milliseconds within) noexcept {
+int connection_problem(const ip_port& there, std::chrono::milliseconds within, const std::atomic<bool>* stop,
+                       std::chrono::milliseconds* round_trip) noexcept {
   const socket_address address(there);
-  return try_connect(address.get(), address.size(), within);
+  return try_connect(address.get(), address.size(), within, stop, round_trip);
 }
 
 endpoint_finding look_at_endpoint(const std::string& endpoint, std::chrono::milliseconds within, names_are names,
@@ -109,12 +139,12 @@ endpoint_finding look_at_endpoint(const std::string& endpoint, std::chrono::mill
   return {};
 }
 
-endpoint_check::endpoint_check(std::vector<std::string> endpoints)
+endpoint_check::endpoint_check(std::vector<std::string> endpoints, std::chrono::milliseconds within)
     : endpoints_(std::move(endpoints)), findings_(endpoints_.size()) {
-  thread_ = std::thread([this]() noexcept {
+  thread_ = std::thread([this, within]() noexcept {
     for (std::size_t i = 0; i < endpoints_.size() && !stop_ && room_for_fds(16); ++i) {
       try {
-        findings_[i] = look_at_endpoint(endpoints_[i], patience, names_are::looked_up, &stop_).text;
+        findings_[i] = look_at_endpoint(endpoints_[i], within, names_are::looked_up, &stop_);
       } catch (const std::bad_alloc&) {  // this finding is missing
       }
     }

@@ -35,7 +35,7 @@ broker_client::broker_client(std::shared_ptr<process> process, const std::string
 void broker_client::ask(wire::body question, std::chrono::milliseconds patience) {
   question_ = std::move(question);
   patience_ = patience;
-  ++request_;
+  first_request_ = ++request_;
   unsent_ = true;
   heard_ = std::max(heard_, monotonic::now());
   look_again();
@@ -49,7 +49,7 @@ std::optional<wire::body> broker_client::step(monotonic::time_point now) {
   }
   if (!up_) {
     search_.step(now);
-    (void)silence_.step(now);
+    if (silence_.step(now)) search_.expect_round_trip(silence_.round_trip(), now);
   } else {
     look_back(now);
   }
@@ -73,7 +73,7 @@ void broker_client::receive(std::optional<wire::body>& answer, monotonic::time_p
     silent_ = false;
     if (const auto* const welcome = std::get_if<wire::welcome>(&message->content)) {
       greeted_by(*welcome, now);
-    } else if (question_ && message->request == request_) {
+    } else if (question_ && message->request >= first_request_ && message->request <= request_) {
       question_.reset();
       answer = std::move(message->content);
     }

@@ -39,6 +39,12 @@ class broker_client {
   // Why no answer comes, and what to do, for people.
   [[nodiscard]] std::string why_silent() const;
 
+  // Of the network; 0: it was not measured, because the broker answered at once.
+  [[nodiscard]] std::chrono::milliseconds round_trip() const noexcept { return silence_.round_trip(); }
+
+  // True while it looks for a broker behind a slow network.
+  [[nodiscard]] bool is_patient() const noexcept { return !up_ && silence_.is_patient(); }
+
   // Readable when step() has something to do, and after look_again(). -1: out of descriptors.
   [[nodiscard]] int fd() const noexcept { return events_.get(); }
   void look_again() noexcept;
@@ -62,6 +68,7 @@ class broker_client {
 
   std::optional<wire::body> question_;
   std::chrono::milliseconds patience_{0};
+  std::uint64_t first_request_ = 0;  // of the question, which is repeated before an answer of a slow network is here
   std::uint64_t request_ = 0;
   bool unsent_ = false;
   monotonic::time_point again_;  // when the question is asked again

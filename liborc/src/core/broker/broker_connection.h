@@ -15,6 +15,9 @@ class broker_connection {
   // Of one receive_some(): a broker that floods must not keep its caller from other work.
   static constexpr int max_messages = 256;
 
+  // A connection without a longer `round_trip` comes up nevertheless.
+  static constexpr std::chrono::milliseconds longest_usual_round_trip{700};
+
   // Ends the old one. `round_trip`: of the network, if it is known; its time limits grow with it. On failure problem()
   // says why, and there is no connection.
   void open(zmq::context_t& context, const std::string& endpoint, std::chrono::milliseconds round_trip);

@@ -21,6 +21,7 @@ constexpr std::string_view ipc_scheme = "ipc://";
 
 constexpr std::chrono::milliseconds until_looked_up{10};
 constexpr std::chrono::seconds looked_up_again_after{1};
+constexpr int round_trips_to_join = 6;  // TCP, the greetings of ZMTP, Welcome and Hello
 constexpr const char* no_such_host = "no such host";
 
 [[nodiscard]] bool nothing_there(const std::string& endpoint) {
@@ -54,14 +55,14 @@ bool broker_search::step(monotonic::time_point now) {
   for (std::size_t tried = 0; tried < addresses_.size(); ++tried) {
     const address& which = addresses_[next_];
     next_ = (next_ + 1) % addresses_.size();
-    const auto its_time = time_for_one_;
+    const auto its_time = std::max(time_for_one_, round_trips_to_join * round_trip_);
     if (next_ == 0) time_for_one_ = std::min(2 * time_for_one_, max_patience);
     if (leave_out(which)) continue;
     until_ = now + its_time;
     // It is the only one that may answer, and libzmq keeps trying by itself.
     at_ = which.candidate;
     if (!connection_.is_open() || which.endpoint != endpoint()) {
-      connection_.open(context_, which.endpoint, {});
+      connection_.open(context_, which.endpoint, round_trip_);
       may_stay_ = true;
     }
     break;
@@ -108,8 +109,14 @@ bool broker_search::leave_out(const address& which) {
 void broker_search::reconnect(monotonic::time_point now) {
   if (!connection_.is_open()) return;
   stay(now + patience);
-  connection_.open(context_, std::string(endpoint()), {});
+  connection_.open(context_, std::string(endpoint()), round_trip_);
   may_stay_ = true;
+}
+
+void broker_search::expect_round_trip(std::chrono::milliseconds trip, monotonic::time_point now) {
+  if (trip <= round_trip_) return;
+  round_trip_ = trip;
+  if (trip > broker_connection::longest_usual_round_trip && !is_connected()) reconnect(now);
 }
 
 void broker_search::restart() noexcept {
@@ -125,7 +132,7 @@ void broker_search::restart() noexcept {
 // One after the other, a connection at a time. A connection that comes up keeps its turn.
 void broker_search::look_back(monotonic::time_point now) {
   if (now < next_look_back()) return;
-  look_back_at_ = now + look_back_interval;
+  look_back_at_ = now + std::max(look_back_interval, round_trips_to_join * round_trip_);
   take_addresses();
   look_up(now);
   const auto is_earlier = [this](const address& each) { return each.candidate < at_; };
@@ -135,7 +142,8 @@ void broker_search::look_back(monotonic::time_point now) {
     const address& which = addresses_[next_earlier_++ % count];
     if (leave_out(which)) continue;
     earlier_at_ = which.candidate;
-    if (!earlier_.is_open() || which.endpoint != earlier_.endpoint()) earlier_.open(context_, which.endpoint, {});
+    if (!earlier_.is_open() || which.endpoint != earlier_.endpoint())
+      earlier_.open(context_, which.endpoint, round_trip_);
     return;
   }
   earlier_.close();

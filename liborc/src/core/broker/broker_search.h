@@ -37,7 +37,10 @@ class broker_search {
   [[nodiscard]] bool has_choice() const noexcept { return candidates_.size() > 1 || addresses_.size() > 1; }
   [[nodiscard]] bool is_connected() noexcept { return connection_.is_connected(); }
   // A broker answers at the current candidate: stay there at least until then.
-  void stay(monotonic::time_point until) noexcept { until_ = std::max(until_, until); }
+  void stay(monotonic::time_point until) noexcept { until_ = std::max(until_, until + 2 * round_trip_); }
+  // The network's round trip was measured. All time limits grow with it; connects anew where it is too long for the
+  // connection that is tried.
+  void expect_round_trip(std::chrono::milliseconds trip, monotonic::time_point now);
   // The route there changed: makes a new connection to the current candidate, which gets its time again.
   void reconnect(monotonic::time_point now);
   // Begins again at the first candidate.
@@ -99,6 +102,7 @@ class broker_search {
   bool may_stay_ = false;  // the current candidate gets time to answer once its connection is up
   name_lookup names_;
   monotonic::time_point asked_;  // when the addresses of names were looked up
+  std::chrono::milliseconds round_trip_{0};
   broker_connection connection_;
   std::size_t at_ = 0;  // the candidate of the connection
   monotonic::time_point until_;

@@ -69,7 +69,12 @@ void broker_session::step(monotonic::time_point now, topic_lists& topics) {
   if (!joined_) {
     search_.look_back_later(now);
     if (search_.step(now)) publish_status();
-    if (silence_.step(now)) publish_status();
+    if (silence_.step(now)) {
+      looks_for_slow_ = silence_.is_patient();
+      round_trip_ = silence_.round_trip();
+      search_.expect_round_trip(silence_.round_trip(), now);
+      publish_status();
+    }
     // A connection that outlived the broker's silence is not new. So the broker sends no Welcome by itself.
     if (now >= next_hello_) {
       refusal_.reset();
@@ -240,6 +245,7 @@ void broker_session::join(const wire::welcome& welcome, monotonic::time_point no
   refusal_.reset();
   logged_refusal_.clear();
   silence_.end();
+  looks_for_slow_ = false;
   next_beat_ = now;
   pending_.clear();
   topics.reopen_all();

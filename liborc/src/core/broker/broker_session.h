@@ -5,6 +5,8 @@
 #pragma once
 
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -58,6 +60,10 @@ class broker_session {
   // Any thread: the endpoint of the broker that answered last, and why none answers (a sentence that says what to do).
   [[nodiscard]] std::string endpoint() const;
   [[nodiscard]] result availability() const;
+  // True while no broker has answered, and one may do so after a longer round trip.
+  [[nodiscard]] bool looks_for_slow_broker() const noexcept { return looks_for_slow_; }
+  // Of the network, when last measured; 0: it was not, because the broker answered at once.
+  [[nodiscard]] std::chrono::milliseconds round_trip() const noexcept { return round_trip_; }
 
   void log(log_level level, const std::string& text) const;
 
@@ -121,6 +127,8 @@ class broker_session {
   schema_exchange schemas_;
   silence_check silence_;
 
+  std::atomic<bool> looks_for_slow_{false};
+  std::atomic<std::chrono::milliseconds> round_trip_{};
   mutable std::mutex status_mutex_;
   std::string status_endpoint_;
   bool status_up_ = false;

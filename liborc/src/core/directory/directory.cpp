@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/files/run_dir.h"
+#include "base/network/endpoint_check.h"
 #include "core/directory/directory_state.h"
 #include "core/participant/with_environment.h"
 #include "wire/name_pattern.h"
@@ -16,6 +17,7 @@ namespace orc::detail {
 namespace {
 
 constexpr std::chrono::milliseconds patience{1'000};  // for an answer, before it asks again
+constexpr std::chrono::milliseconds look_again{100};
 
 }  // namespace
 
@@ -49,17 +51,23 @@ directory::directory(directory_options options) : options_(std::move(options)), 
 
 expected<wire::body> directory::ask(wire::body question) {
   if (!ready_) return ready_.error();
-  const deadline until(options_.broker_timeout);
+  deadline until(options_.broker_timeout);
+  bool is_extended = options_.broker_timeout.count() <= 0;
   client_->ask(std::move(question), patience);
   for (;;) {
     if (auto answer = client_->step(monotonic::now())) {
       if (const auto* const error = std::get_if<wire::error>(&*answer)) return refusal(*error, *client_).error();
       return *std::move(answer);
     }
-    switch (const errc waited = client_->wait(until, options_.stop_fd)) {
-      case errc::ok: break;
-      case errc::timed_out: return error(errc::no_broker, client_->why_silent());
-      default: return error(waited);
+    const errc waited = client_->wait(until, options_.stop_fd);
+    if (waited == errc::ok) continue;
+    if (waited != errc::timed_out) return error(waited);
+    if (client_->is_patient() && !is_extended) {
+      until = deadline(look_again);
+    } else if (client_->round_trip() >= slow_round_trip && !std::exchange(is_extended, true)) {
+      until = deadline(round_trips_more * client_->round_trip());
+    } else {
+      return error(errc::no_broker, client_->why_silent());
     }
   }
 }

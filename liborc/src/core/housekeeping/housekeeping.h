@@ -9,9 +9,9 @@
 #include <thread>
 #include <vector>
 
+#include "core/housekeeping/address_watch.h"
 #include "base/threads/doorbell.h"
 #include "core/broker/broker_session.h"
-#include "core/housekeeping/address_watch.h"
 #include "core/housekeeping/topic_care.h"
 #include "core/housekeeping/topic_lists.h"
 #include "core/housekeeping/topic_schedule.h"
@@ -44,6 +44,8 @@ class housekeeping {
   void remove(const std::shared_ptr<subscription>& s);
   [[nodiscard]] std::string broker_endpoint() const { return session_.endpoint(); }
   [[nodiscard]] result broker_availability() const { return session_.availability(); }
+  [[nodiscard]] bool looks_for_slow_broker() const noexcept { return session_.looks_for_slow_broker(); }
+  [[nodiscard]] std::chrono::milliseconds broker_round_trip() const noexcept { return session_.round_trip(); }
 
  private:
   void end() noexcept;

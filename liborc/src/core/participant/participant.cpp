@@ -5,6 +5,7 @@
 #include <new>
 
 #include "base/files/run_dir.h"
+#include "base/network/endpoint_check.h"
 #include "core/participant/option_checks.h"
 #include "core/participant/with_environment.h"
 
@@ -15,6 +16,8 @@ namespace {
 constexpr std::chrono::nanoseconds max_withdrawal = std::chrono::seconds(1);
 // How long request_topic waits for the check of the types when it does not wait for the link.
 constexpr std::chrono::nanoseconds max_check = std::chrono::milliseconds(500);
+
+constexpr std::chrono::nanoseconds look_again = std::chrono::milliseconds(100);
 
 [[nodiscard]] result again(const char* first) {
   return {errc::bad_argument, std::string("the topic was declared with other options; ") + first + " it first"};
@@ -137,6 +140,12 @@ result participant::request_topic(std::string_view topic, const request_options&
 
 result participant::outcome_of(const announcement& announced) const {
   result done = announced.wait(deadline(options_.broker_timeout));
+  if (options_.broker_timeout.count() > 0) {
+    const auto is_open = [&] { return done.code() == errc::timed_out; };
+    while (is_open() && housekeeping_->looks_for_slow_broker()) done = announced.wait(deadline(look_again));
+    const auto trip = housekeeping_->broker_round_trip();
+    if (is_open() && trip >= slow_round_trip) done = announced.wait(deadline(round_trips_more * trip));
+  }
   if (done.code() != errc::timed_out) return done;
   if (auto why = housekeeping_->broker_availability(); !why) return why;
   return {errc::no_broker, "the broker at " + housekeeping_->broker_endpoint() + " did not answer within " +
