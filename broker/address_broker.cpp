@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/network/address_watch.h"
 #include "base/threads/signals_blocked.h"
 #include "broker/connections/broker_socket.h"
 #include "broker/federation/beacon_socket.h"
@@ -74,6 +75,8 @@ class address_broker::loop final : broker_socket::owner, peer_links::owner, beac
             [this](routing to, const std::string& frame) { return socket_->send(to, frame); }, clock::now()),
         epoch_(service_.epoch()) {
     if (beacons_) beacons_->begin(epoch_);
+    if (links_) addresses_.tick(clock::now());
+    if (addresses_.fd() >= 0) (void)socket_->watch(addresses_.fd());
     const detail::signals_blocked inherited_by_the_thread;
     thread_ = std::thread([this] { run(); });
   }
@@ -99,6 +102,7 @@ class address_broker::loop final : broker_socket::owner, peer_links::owner, beac
   void run() noexcept {
     next_tick_ = clock::now() + period_;
     while (socket_->turn(next_turn(), *this)) {
+      follow_addresses(clock::now());
       if (links_) links_->turn(clock::now(), *this);
       if (beacons_) beacons_->turn(clock::now(), *this);
       run_timers();
@@ -106,8 +110,17 @@ class address_broker::loop final : broker_socket::owner, peer_links::owner, beac
     }
   }
 
+  // Peers must not wait until they find this broker silent at its old address.
+  void follow_addresses(clock::time_point now) noexcept {
+    addresses_.step(now);
+    if (now < addresses_.due()) return;
+    addresses_.done();
+    if (links_) links_->follow_addresses(now, *this);
+    if (beacons_) beacons_->hurry();
+  }
+
   [[nodiscard]] clock::time_point next_turn() const noexcept {
-    auto next = std::min(next_tick_, next_deadline_);
+    auto next = std::min({next_tick_, next_deadline_, addresses_.due()});
     if (links_) next = std::min(next, links_->next_deadline());
     if (beacons_) next = std::min(next, beacons_->next_deadline());
     return next;
@@ -211,6 +224,7 @@ class address_broker::loop final : broker_socket::owner, peer_links::owner, beac
   std::unique_ptr<broker_socket> socket_;
   std::unique_ptr<peer_links> links_;
   std::unique_ptr<beacon_socket> beacons_;
+  detail::address_watch addresses_;  // when there are peers
   const std::vector<std::string> endpoints_;
   broker_service service_;
   const std::uint64_t epoch_;

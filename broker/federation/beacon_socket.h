@@ -50,6 +50,8 @@ class beacon_socket {
 
   // Readable when turn() has something to do.
   [[nodiscard]] int fd() const noexcept { return socket_.get(); }
+  // The next turn() sends: this host's addresses may have changed.
+  void hurry() noexcept { due_ = {}; }
   // Receives some datagrams, and sends its own when it is due, over each interface.
   void turn(clock::time_point now, owner& to) noexcept;
   [[nodiscard]] clock::time_point next_deadline() const noexcept { return due_; }

@@ -35,7 +35,7 @@ void federation::connected(peer_key which, bool same_host, time now) {
   auto& peer = peers_.at(which);
   peer.connected = true;
   peer.same_host = same_host;
-  peer.watch = peer.schema = 0;
+  peer.watch = peer.schema = peer.challenge = 0;
   peer.schemas_after.reset();
   peer.silent_at = now + patience;
   ask(which, now);
@@ -60,6 +60,10 @@ void federation::receive(peer_key which, std::span<const std::byte> frame, time 
   if (!decoded) return broken(which, decoded.error().text, now);
   const auto number = decoded->request;
   auto& content = decoded->content;
+  if (number != 0 && number == peer.challenge) {
+    peer.challenge = 0;
+    return;
+  }
   if (number != 0 && number == peer.watch) {
     peer.watch = 0;
     if (auto* const news = std::get_if<wire::changes>(&content)) return on(which, *news, now);
@@ -231,9 +235,15 @@ void federation::broken(peer_key which, const std::string& why, time) {
 void federation::turn(time now) {
   for (peer_key which = 0; which < peers_.size(); ++which) {
     auto& peer = peers_[which];
-    if (peer.connected && peer.silent_at <= now) {
+    const bool has_moved = peer.challenge != 0 && peer.challenge_ends <= now;
+    if (peer.connected && (peer.silent_at <= now || has_moved)) {
       world_.close(which, {});
       lost(which, "silent", now);
+      peer.challenge = 0;
+    }
+    if (has_moved) {
+      discovered(std::string(peer.elsewhere), peer.epoch, now);  // peers_ may grow
+      continue;
     }
     end_report(which, now);
     if (peer.connected && peer.watch == 0 && peer.next_ask <= now) ask(which, now);
@@ -250,9 +260,11 @@ void federation::discovered(const std::string& endpoint, std::uint64_t epoch, ti
   const auto known =
       std::find_if(peers_.begin(), peers_.end(), [&](const auto& each) { return each.endpoint == endpoint; });
   // The same broker at another address, where it may not even listen. A peer that is not up could claim any epoch.
-  const bool elsewhere = std::any_of(peers_.begin(), peers_.end(), [&](const auto& each) {
+  const auto up = std::find_if(peers_.begin(), peers_.end(), [&](const auto& each) {
     return each.is_up() && each.position.epoch == epoch && each.endpoint != endpoint;
   });
+  const bool elsewhere = up != peers_.end();
+  if (elsewhere) challenge(static_cast<peer_key>(up - peers_.begin()), endpoint, now);
   if (known != peers_.end() && (known->known || !elsewhere)) known->beacon_at = now;
   if (known != peers_.end() || elsewhere) return;
   if (now < next_discovery_) return;
@@ -265,6 +277,18 @@ void federation::discovered(const std::string& endpoint, std::uint64_t epoch, ti
   world_.add(*which, endpoint);  // may throw, and then the key stays free
   peers_[*which] = std::move(made);
   next_discovery_ = now + discovery_pace;
+}
+
+// Its host's address may have changed: then its connection is dead, and would be silent for seconds. A beacon may be
+// forged, or come from another interface of the same host, so the peer may answer.
+void federation::challenge(peer_key which, const std::string& elsewhere, time now) {
+  auto& peer = peers_[which];
+  const bool is_news = peer.elsewhere != elsewhere || peer.elsewhere_at + beacon_lease <= now;
+  peer.elsewhere_at = now;
+  if (!peer.discovered || !is_news || peer.challenge != 0) return;
+  peer.elsewhere = elsewhere;
+  peer.challenge_ends = now + still_there;
+  request(which, peer.challenge, wire::list_topics{{}, 1});
 }
 
 std::optional<federation::peer_key> federation::free_key(time now) {
@@ -309,6 +333,7 @@ std::optional<federation::time> federation::next_deadline() const {
   for (const auto& peer : peers_) {
     if (peer.connected) consider(peer.watch == 0 ? peer.next_ask : peer.silent_at);
     if (peer.connected && peer.schemas_after) consider(*peer.schemas_after);
+    if (peer.challenge != 0) consider(peer.challenge_ends);
     if (peer.is_up() && peer.unswept && !peer.reporting) consider(peer.settled_at);
     if (peer.known && peer.state != wire::peer_state::up) consider(*peer.last_word + options_.lease);
     if (peer.discovered && !peer.known) consider(peer.beacon_at + beacon_lease);

@@ -41,6 +41,8 @@ class federation {
   static constexpr duration beacon_lease{5'000};
   static constexpr duration trial{3'000};
   static constexpr duration discovery_pace{100};
+  // A peer that a beacon names at another address is asked whether it is still at its old one. It has this long.
+  static constexpr duration still_there{750};
 
   struct options {
     std::vector<std::string> peers;  // endpoints, at most wire::max_peers
@@ -113,7 +115,11 @@ class federation {
     std::optional<time> schemas_after;  // a peer may not have a schema yet
     bool discovered = false;
     time discovered_at{};
-    time beacon_at{};  // the last one
+    time beacon_at{};             // the last one
+    std::string elsewhere;        // where else a beacon of the same run was heard
+    time elsewhere_at{};          // and when
+    std::uint64_t challenge = 0;  // the request that asks whether it is still here; 0: none
+    time challenge_ends{};
     [[nodiscard]] bool is_up() const noexcept { return connected && state == wire::peer_state::up; }
   };
 
@@ -127,6 +133,7 @@ class federation {
   void broken(peer_key which, const std::string& why, time now);
   void forget(peer_key which, time now);
   void remove(peer_key which);
+  void challenge(peer_key which, const std::string& elsewhere, time now);
   // A key for one more discovered peer. Nothing: there is none.
   [[nodiscard]] std::optional<peer_key> free_key(time now);
   // Another peer that is up and claims the same run of a broker.

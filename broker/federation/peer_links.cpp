@@ -208,6 +208,13 @@ void peer_links::close(key which, std::chrono::milliseconds again) noexcept {
   one.due = clock::now() + again;
 }
 
+void peer_links::follow_addresses(clock::time_point now, owner& to) noexcept {
+  for (key which = 0; which < links_.size(); ++which) {
+    const auto& stream = links_[which]->stream;
+    if (stream && !detail::has_own_address(stream->fd())) fail(which, "this host's address changed", now, to);
+  }
+}
+
 void peer_links::add(key which, const std::string& endpoint) {
   auto made = std::make_unique<link>();
   made->endpoint = endpoint;

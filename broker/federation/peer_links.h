@@ -65,6 +65,8 @@ class peer_links {
   // Ends the connection for good.
   void remove(key which) noexcept;
   void close(key which, std::chrono::milliseconds again) noexcept;
+  // This host's addresses may have changed: makes the connections anew that begin at an address that is gone.
+  void follow_addresses(clock::time_point now, owner& to) noexcept;
 
  private:
   enum class state { idle, looking, connecting, greeting, ready };

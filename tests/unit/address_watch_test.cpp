@@ -1,5 +1,5 @@
 // When changes of the host's addresses are looked at. tests/network/address_change_test.cpp has real changes.
-#include "core/housekeeping/address_watch.h"
+#include "base/network/address_watch.h"
 
 #include <algorithm>
 

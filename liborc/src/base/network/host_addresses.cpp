@@ -1,9 +1,13 @@
 #include "base/network/host_addresses.h"
 
 #include <netdb.h>
+#include <sys/socket.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <memory>
+
+#include "base/files/unique_fd.h"
 
 namespace orc::detail {
 
@@ -50,6 +54,16 @@ std::optional<ip_port> numbers_in(std::string_view endpoint) {
 bool names_a_host(std::string_view endpoint) {
   const auto host = host_in(endpoint);
   return !host.empty() && host.find_first_of("[]:*") == std::string_view::npos && !numbers_in(endpoint);
+}
+
+bool has_own_address(int socket) noexcept {
+  socket_address own;
+  if (::getsockname(socket, own.get(), own.room()) != 0) return true;
+  const auto here = own.value();
+  if (!here) return true;
+  const socket_address free_port(ip_port{here->address, 0});
+  const unique_fd probe(::socket(free_port.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  return !probe || ::bind(probe.get(), free_port.get(), free_port.size()) == 0 || errno != EADDRNOTAVAIL;
 }
 
 std::vector<std::string> numeric_endpoints(const std::string& endpoint, int* problem) {

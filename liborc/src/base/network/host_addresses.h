@@ -25,6 +25,9 @@ inline constexpr std::size_t max_addresses_of_host = 8;
 // Returns whether it is "tcp://NAME:PORT" with a name to look up.
 [[nodiscard]] bool names_a_host(std::string_view endpoint);
 
+// Returns whether this host still has the address at which the socket's connection begins. True for other sockets.
+[[nodiscard]] bool has_own_address(int socket) noexcept;
+
 // Returns "tcp://NAME:PORT" once for each address of the name, numeric; empty: there is no such host. Returns any other
 // endpoint unchanged. May ask the resolver.
 [[nodiscard]] std::vector<std::string> numeric_endpoints(const std::string& endpoint, int* problem = nullptr);

@@ -154,7 +154,7 @@ void housekeeping::take_calls() {
 void housekeeping::follow_addresses(monotonic::time_point now) {
   addresses_.step(now);
   if (now >= addresses_.due()) {
-    care_.network_changed();
+    care_.network_changed(now);
     session_.follow_addresses(now, care_.topics());
     addresses_.done();
   }

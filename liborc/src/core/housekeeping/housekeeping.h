@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/housekeeping/address_watch.h"
+#include "base/network/address_watch.h"
 #include "base/threads/doorbell.h"
 #include "core/broker/broker_session.h"
 #include "core/housekeeping/topic_care.h"

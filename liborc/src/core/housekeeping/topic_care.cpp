@@ -42,9 +42,9 @@ void topic_care::look_at_all() noexcept {
   for (auto& [key, each] : watched_topics_) schedule_.look_soon(each);
 }
 
-void topic_care::network_changed() noexcept {
+void topic_care::network_changed(monotonic::time_point now) {
   for (const auto& each : topics_.subscriptions)
-    for_each_part(*each, [](subscription& part) { part.network_changed(); });
+    for_each_part(*each, [now](subscription& part) { part.network_changed(now); });
   look_at_all();
 }
 

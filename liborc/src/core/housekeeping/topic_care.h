@@ -27,7 +27,7 @@ class topic_care {
 
   void look_at_all() noexcept;
   // The host's addresses or routes changed. Looks at all.
-  void network_changed() noexcept;
+  void network_changed(monotonic::time_point now);
   // At the subscriptions whose users called (subscription::take_call).
   void look_at_called() noexcept;
   // At those that the session changed.

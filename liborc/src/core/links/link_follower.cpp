@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/network/host_addresses.h"
+
 namespace orc::detail {
 
 link_follower::link_follower(subscription_spec wanted, transport_set allowed,
@@ -140,12 +142,21 @@ void link_follower::serve_link() {
 void link_follower::watch_path(monotonic::time_point now) {
   if (!link_ || !checks_path_ || now < next_look_at_path_) return;
   next_look_at_path_ = now - now.time_since_epoch() % path_interval + path_interval;
-  if (link_->path_answers(now)) {
+  if (!is_uprooted_ && link_->path_answers(now)) {
     if (std::exchange(is_silent_, false)) selector_.stop();
   } else if (!selector_.aiming()) {
     look_for_link(now);
     is_silent_ = true;
   }
+}
+
+void link_follower::network_changed(monotonic::time_point now) {
+  selector_.network_changed();
+  if (link_) link_->network_changed();
+  is_uprooted_ = link_ && checks_path_ && !has_own_address(link_->fd());
+  if (!is_uprooted_) return;
+  look_for_link(now);
+  is_silent_ = true;
 }
 
 // Over multicast the senders' types are known only when they are heard.
@@ -193,6 +204,7 @@ void link_follower::end_link() noexcept {
 
 void link_follower::drop_link() noexcept {
   if (!link_) return;
+  is_uprooted_ = false;
   malformed_ += link_->malformed();
   waiting_.forget(std::exchange(link_, nullptr));
 }

@@ -46,11 +46,9 @@ class link_follower {
   void resume(monotonic::time_point now) noexcept;
   // Goes on with the search, serves the link, and drops it when it has ended.
   void step(monotonic::time_point now);
-  // The host's addresses or routes changed. step() follows.
-  void network_changed() noexcept {
-    selector_.network_changed();
-    if (link_) link_->network_changed();
-  }
+  // The host's addresses or routes changed. Looks for another link where the present one begins at an address that is
+  // gone; step() follows the rest.
+  void network_changed(monotonic::time_point now);
   // After step(): long work of a link. The caller does it without the lock, and calls step() again. Null: none.
   [[nodiscard]] std::shared_ptr<upkeep> work() noexcept { return link_ ? link_->work() : selector_.work(); }
   // Descriptors to poll until the next step, and when that is due at the latest.
@@ -128,6 +126,7 @@ class link_follower {
   monotonic::time_point next_look_at_path_;
   std::optional<error> type_problem_;
   bool has_type_news_ = false;
+  bool is_uprooted_ = false;     // it begins at an address that this host has no longer
   bool is_silent_ = false;       // the selector looks for another one meanwhile
   std::string last_end_;         // why the last link to this publication ended; empty: it has not
   std::uint64_t malformed_ = 0;  // of links that ended

@@ -99,8 +99,8 @@ class subscription {
   [[nodiscard]] bool is_over() const noexcept;
   // Looks for a link, and takes samples out of it when the user does not.
   void step(monotonic::time_point now);
-  // The host's addresses or routes changed. step() follows.
-  void network_changed() noexcept;
+  // The host's addresses or routes changed: as link_follower::network_changed.
+  void network_changed(monotonic::time_point now);
   // Without a broker: why it cannot receive.
   [[nodiscard]] std::optional<error> why_deaf() const;
   // What to poll until the next step, and when that is due at the latest.

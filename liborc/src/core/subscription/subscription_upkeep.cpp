@@ -140,9 +140,9 @@ void subscription::step(monotonic::time_point now) {
   if (!is_closed()) source_.step(now);
 }
 
-void subscription::network_changed() noexcept {
+void subscription::network_changed(monotonic::time_point now) {
   const std::lock_guard lock(mutex_);
-  if (!is_closed()) source_.network_changed();
+  if (!is_closed()) source_.network_changed(now);
 }
 
 std::optional<monotonic::time_point> subscription::drain(monotonic::time_point now) {

@@ -1,4 +1,4 @@
-#include "core/housekeeping/address_watch.h"
+#include "base/network/address_watch.h"
 
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>

@@ -9,7 +9,7 @@
 
 namespace orc::detail {
 
-// Not thread-safe: the housekeeping owns it.
+// Not thread-safe: one thread owns it.
 class address_watch {
  public:
   // A change comes as several messages. It waits until none came for `quiet`, but not for longer than `longest`:
