@@ -179,6 +179,25 @@ def test_it_finds_the_users_broker_and_the_one_that_comes_later(
         process.stop()
 
 
+def test_it_goes_back_to_the_first_broker_when_that_answers(bin_dir: pathlib.Path, run_dir: pathlib.Path) -> None:
+    first = BrokerProcess(bin_dir, f"ipc://{run_dir}/orc/first")
+    second = BrokerProcess(bin_dir, f"ipc://{run_dir}/orc/second")
+    second.start()
+    try:
+        with orc.Participant(f"{first.endpoint},{second.endpoint}") as participant:
+            participant.register_topic("t")
+            assert participant.broker_endpoint == second.endpoint
+            first.start()
+            wait_until(lambda: participant.broker_endpoint == first.endpoint)
+            with orc.Participant(first.endpoint) as other, orc.Participant(second.endpoint) as left:
+                with pytest.raises(orc.NameTaken):
+                    other.register_topic("t")
+                left.register_topic("t")  # the name is free there
+    finally:
+        first.stop()
+        second.stop()
+
+
 def test_it_proves_that_it_lives_when_the_broker_asks(broker: BrokerProcess, monkeypatch: pytest.MonkeyPatch) -> None:
     """The broker cannot look up a process of another host: it sends Probe before it gives the name away."""
     with monkeypatch.context() as elsewhere:

@@ -17,9 +17,12 @@ from .link import Frame
 from .reactor import Log, Reactor
 
 _PATIENCE_S, _MAX_PATIENCE_S = 0.3, 1.0  # for one endpoint; it doubles in each further round
-_SILENCE_S = 3.0  # of a broker that has taken the connection and does not answer, when there is no other
+# More for a broker that has taken the connection, and may be behind a slow network, when there is no other. When there
+# are others: the greatest patience.
+_SILENCE_S = 3.0
 _TICK_S = _AGAIN_S = 0.1
 _LOOK_UP_S = 1.0
+_LOOK_BACK_S = 1.0  # between two attempts at an earlier candidate
 
 
 class Question:
@@ -67,6 +70,8 @@ class BrokerLink(Question):
         self._patience_s = _PATIENCE_S
         self._requests = itertools.count(1)
         self._connection: Optional[Connection] = None
+        self._earlier: Optional[Connection] = None  # to a candidate before the one that answers
+        self._look_back_at, self._next_earlier = 0.0, 0
         self._pid = os.getpid()
         self.reactor = Reactor(name, log)
         self.reactor.post(self._tick)
@@ -91,6 +96,9 @@ class BrokerLink(Question):
     def lost(self) -> None:
         """The connection has ended after a Welcome."""
 
+    def farewell(self, welcome: Any) -> None:
+        """An earlier candidate answers with this Welcome: the present broker is left."""
+
     def may_ask(self, question: Question) -> bool:
         return True
 
@@ -102,12 +110,16 @@ class BrokerLink(Question):
         its = self._connection
         if self.up and now - self._unanswered_since > self.lease_s:
             self.lose()
-        elif its is not None and not self.up and now >= self._until:
-            if len(self._addresses()) > 1 or not its.is_ready or now >= self._until + _SILENCE_S:
+        elif its is not None and not self.up:
+            more_s = _MAX_PATIENCE_S if len(self._addresses()) > 1 else _SILENCE_S
+            if now >= self._until + (more_s if its.is_reached else 0):
                 self.lose()
         if self._connection is None and not self._has_left and now >= self._again_at:
             self._again_at = now + _AGAIN_S
             self._connect(now)
+        elif self.up and now >= self._look_back_at:
+            self._look_back_at = now + _LOOK_BACK_S
+            self._look_back()
         self.ask_all()
 
     def ask(self, question: Question, after_s: float = 0.0) -> None:
@@ -144,6 +156,7 @@ class BrokerLink(Question):
 
     def lose(self, why: str = "") -> None:
         """Leaves the broker, which is silent or gone, and looks for another."""
+        self._drop_earlier()
         its, self._connection = self._connection, None
         if its is not None:
             its.close()
@@ -156,6 +169,7 @@ class BrokerLink(Question):
 
     def leave(self) -> None:
         self._has_left, self.up = True, False
+        self._drop_earlier()
         if self._connection is not None:
             self._connection.close()
 
@@ -175,17 +189,58 @@ class BrokerLink(Question):
             self._next = (self._next + 1) % len(addresses)
             if self._next == 0:
                 self._patience_s = min(2 * self._patience_s, _MAX_PATIENCE_S)
-            is_found = self._is_searched and address.startswith("ipc://")
-            if is_found and not endpoints.trusted(os.path.dirname(address[len("ipc://") :])):
-                continue
-            try:
-                made = connect(self.reactor, address, wire.MAX_FRAME, is_found)
-            except (Error, ValueError):
-                continue
-            made.ready = functools.partial(made.send, b"")  # the probe, which the broker answers with a Welcome
-            made.frame, made.ended = self._received, self.lose
-            self._connection, self.endpoint, self._until = made, address, now + self._patience_s
+            made = self._open(address)
+            if made is not None:
+                made.frame, made.ended = self._received, self.lose
+                self._connection, self.endpoint, self._until = made, address, now + self._patience_s
+                return
+
+    def _open(self, address: str) -> Optional[Connection]:
+        """Begins a connection. Returns None where no broker can be, or none that may be trusted."""
+        is_found = self._is_searched and address.startswith("ipc://")
+        if is_found and not endpoints.trusted(os.path.dirname(address[len("ipc://") :])):
+            return None
+        try:
+            made = connect(self.reactor, address, wire.MAX_FRAME, is_found)
+        except (Error, ValueError):
+            return None
+        made.ready = functools.partial(made.send, b"")  # the probe, which the broker answers with a Welcome
+        return made
+
+    def _look_back(self) -> None:
+        """Tries the candidates before the one that answers, one at a time: other programs are there."""
+        self._drop_earlier()
+        earlier: List[str] = []
+        for each in self.candidates:
+            numbers = self._numbers.get(each, [])
+            if self.endpoint in numbers:
+                break
+            earlier += numbers
+        if earlier:
+            address = earlier[self._next_earlier % len(earlier)]
+            self._next_earlier += 1
+            self._earlier = self._open(address)
+            if self._earlier is not None:
+                self._earlier.frame = functools.partial(self._go_back, self._earlier, address)
+
+    def _drop_earlier(self) -> None:
+        its, self._earlier = self._earlier, None
+        if its is not None:
+            its.close()
+
+    def _go_back(self, its: Connection, address: str, frame: Optional[Frame]) -> None:
+        try:
+            body = wire.decode(bytes(frame or b"")).body
+        except (wire.WrongVersion, wire.Malformed):
             return
+        if its is not self._earlier or not isinstance(body, messages.Welcome):
+            return
+        self.farewell(body)
+        left, self._connection, self._earlier = self._connection, its, None
+        if left is not None:
+            left.close()
+        self.endpoint, its.frame, its.ended = address, self._received, self.lose
+        self._received(frame)
 
     def _look_up(self) -> None:
         """Looks the names up, repeatedly, because addresses change. On a thread, because it may take seconds."""

@@ -71,6 +71,11 @@ class Connection:
         reactor.watch(its, READ | WRITE, self._serve)
 
     @property
+    def is_reached(self) -> bool:
+        """The other host has accepted the connection."""
+        return not self._connecting
+
+    @property
     def idle(self) -> bool:
         """Nothing waits to be sent."""
         return not self._pending

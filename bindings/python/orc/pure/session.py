@@ -291,6 +291,10 @@ class Session(BrokerLink):
     def lost(self) -> None:
         self.log("warning", f"the address broker at {self.broker_endpoint} does not answer; streams go on without it")
 
+    def farewell(self, welcome: Any) -> None:
+        if welcome.epoch != self._epoch:  # not the same broker at another endpoint
+            self.send(messages.Goodbye())
+
     def failed(self, error: Exception) -> None:
         self.log("error", str(error))
         for each in self._declared():
