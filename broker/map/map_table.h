@@ -52,6 +52,11 @@ class map_table {
   change_log changes;
   topic_events events;
   left_out omissions;
+  // Another participant takes the place of this publication. Remembers that a peer reported it, and will not again.
+  void omits(const table::publication& slot, const table::participant& by) {
+    if (slot.holder != nullptr && slot.holder != &by && slot.from && table::is_live(slot))
+      omissions.add(*slot.holder, slot.id);
+  }
 
   [[nodiscard]] const table::topics& topics() const noexcept { return topics_; }
   [[nodiscard]] place find(const std::string& name) { return topics_.find(name); }

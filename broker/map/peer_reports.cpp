@@ -236,6 +236,7 @@ detail::expected<bool, wire::error> peer_reports::import(map_table::place& at, t
   table::publication& slot = *place->slot;
   const bool differs = before == nullptr || before->endpoints != fresh.endpoints || before->type != fresh.type ||
                        before->keep_last != fresh.keep_last || before->shared != shared || *before->from != *fresh.from;
+  table_.omits(slot, self);
   if (slot.holder != nullptr && slot.holder != &self) slot.holder->publications.erase(slot.id);
   table_.replace(slot, std::move(fresh));
   if (slot.type != nullptr && !slot.type->complete()) into.lacking.push_back(slot.type->reference().hash);

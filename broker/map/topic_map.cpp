@@ -131,6 +131,7 @@ topic_map::registered topic_map::register_topic(routing from, const wire::regist
   const bool moved =
       !same || before->shared != what.shared || before->endpoints != what.endpoints || before->type != fresh.type;
   const bool differs = moved || before->keep_last != fresh.keep_last;
+  table_.omits(slot, *self);
   if (same) {
     fresh.counters = std::move(slot.counters);
     fresh.since = slot.since;

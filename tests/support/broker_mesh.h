@@ -58,7 +58,10 @@ class broker_mesh {
   class program {
    public:
     program(broker_mesh& where, std::size_t host, std::string topic)
-        : where_(where), host_(host), topic_(std::move(topic)), route_(where.open(*this)) {
+        : where_(where),
+          host_(host),
+          topic_(std::move(topic)),
+          route_(where.open([this](topic_map::routing, const wire::envelope& message) { receive(message); })) {
       say_hello();
       beat();
     }
@@ -117,6 +120,119 @@ class broker_mesh {
     bool left_ = false;
     std::string refusal_;
   };
+
+  // A program that names several brokers and follows the rules of liborc's session: it uses the first that answers,
+  // leaves one whose connection ends, and goes back to an earlier one that accepts its Hello.
+  class traveller {
+   public:
+    traveller(broker_mesh& where, std::size_t host, std::string topic, std::vector<std::size_t> brokers)
+        : where_(where), host_(host), topic_(std::move(topic)), brokers_(std::move(brokers)), paths_(brokers_.size()) {
+      step();
+    }
+    traveller(const traveller&) = delete;
+    traveller& operator=(const traveller&) = delete;
+    [[nodiscard]] bool holds() const { return holds_; }
+    [[nodiscard]] bool is_at_first() const { return at_ == 0; }
+    [[nodiscard]] wire::id id() const { return id_; }
+    // The path to one of its brokers, in its order. A path that fails ends the connection at this end only.
+    void set_path(std::size_t which, bool open) {
+      paths_[which].open = open;
+      paths_[which].route = 0;
+    }
+
+   private:
+    struct path {
+      bool open = true;
+      topic_map::routing route = 0;  // 0: no connection
+      unsigned run = 0;              // of the broker
+      bool joined = false;
+      time next_beat{};
+      std::optional<time> goodbye_at = std::nullopt;
+    };
+
+    void step() {
+      for (std::size_t n = 0; n < paths_.size(); ++n) {
+        if (paths_[n].run != where_.runs_[brokers_[n]]) paths_[n].route = 0;
+      }
+      if (at_ && paths_[*at_].route == 0) at_.reset();  // lost
+      holds_ = holds_ && at_;
+      for (std::size_t n = 0; n < paths_.size(); ++n) {
+        path& one = paths_[n];
+        if (one.route == 0) one.joined = false, one.goodbye_at.reset();
+        if (one.goodbye_at && *one.goodbye_at <= where_.now_) {
+          say(n, {5, wire::goodbye{}});
+          one = {.open = one.open};
+        }
+        const bool wanted = !one.goodbye_at && (!at_ || n < *at_);
+        if (one.open && one.route == 0 && wanted) connect(n);
+        if (one.joined && at_ == n && one.next_beat <= where_.now_) {
+          one.next_beat = where_.now_ + duration(1'000);
+          say(n, {4, wire::heartbeat{}});
+        }
+      }
+      if (at_ && ask_at_ <= where_.now_) ask();
+      where_.at(where_.now_ + duration(100), [this] { step(); });
+    }
+    void connect(std::size_t which) {
+      const auto route = where_.open([this, which](topic_map::routing from, const wire::envelope& message) {
+        if (paths_[which].route == from) receive(which, message);
+      });
+      paths_[which].route = route;
+      paths_[which].run = where_.runs_[brokers_[which]];
+      say(which, {2, wire::hello{self_, "traveller", "host" + std::to_string(host_), 1, 1, "", {7, self_.lo}}});
+    }
+    void ask() {
+      ask_at_ = where_.now_ + duration(2'000);
+      const auto address = "tcp://192.0.2." + std::to_string(host_ + 1) + ":4000";
+      say(*at_, {3, wire::register_topic{topic_, id_, {{wire::transport::tcp, address}}, {}}});
+    }
+    void say(std::size_t which, const wire::envelope& message) {
+      where_.tell(brokers_[which], paths_[which].route, message, host_);
+    }
+    void receive(std::size_t which, const wire::envelope& message) {
+      path& one = paths_[which];
+      const auto* const wrong = std::get_if<wire::error>(&message.content);
+      const bool is_unknown = wrong != nullptr && wrong->code == wire::error_code::unknown_participant;
+      if (is_unknown && at_ == which) {
+        holds_ = false;
+        one.route = 0;  // it begins anew
+      } else if (message.request == 2 && wrong == nullptr && (!at_ || which < *at_)) {
+        if (at_) paths_[*at_].goodbye_at = where_.now_ + duration(1'000);
+        at_ = which;
+        one.joined = true;
+        one.goodbye_at.reset();
+        ask();
+      } else if (message.request == 3 && at_ == which) {
+        holds_ = wrong == nullptr;
+        if (holds_) ask_at_ = time::max();
+      } else if (message.request == 0 && std::holds_alternative<wire::probe>(message.content)) {
+        say(which, {message.request, wire::alive{}});
+      }
+    }
+
+    broker_mesh& where_;
+    const std::size_t host_;
+    const std::string topic_;
+    const std::vector<std::size_t> brokers_;
+    std::vector<path> paths_;
+    std::optional<std::size_t> at_;
+    time ask_at_ = time::max();
+    const wire::id self_ = where_.drawn_id();
+    const wire::id id_ = where_.drawn_id();
+    bool holds_ = false;
+  };
+
+  // Kills a broker and starts it again: another run, which knows nothing.
+  void restart(std::size_t which) {
+    for (std::size_t other = 0; other < brokers_.size(); ++other) {
+      if (other == which) continue;
+      drop(which, other);
+      cut(other, which);
+    }
+    brokers_[which] = make_broker(which, brokers_.size());
+    ++runs_[which];
+    for (std::size_t other = 0; other < brokers_.size(); ++other) later_connect(which, other, duration(100));
+  }
 
   void run(duration how_long) {
     const auto end = now_ + how_long;
@@ -230,22 +346,26 @@ class broker_mesh {
         if (asking_.contains(route)) brokers_[from]->receive_from_peer(to, bytes(frame), now_);
       });
     } else if (const auto who = programs_.find(route); who != programs_.end()) {
-      at(now_, [who = who->second, message = *wire::decode(bytes(frame))] { who->receive(message); });
+      at(now_, [who = who->second, route, message = *wire::decode(bytes(frame))] { who(route, message); });
     }
     return true;
   }
 
-  topic_map::routing open(program& who) {
-    programs_[++last_route_] = &who;
+  using hears = std::function<void(topic_map::routing, const wire::envelope&)>;
+  topic_map::routing open(hears who) {
+    programs_[++last_route_] = std::move(who);
     return last_route_;
   }
   void tell(std::size_t host, topic_map::routing route, const wire::envelope& message) {
+    tell(host, route, message, host);
+  }
+  void tell(std::size_t host, topic_map::routing route, const wire::envelope& message, std::size_t from) {
     if (opened_.insert({route, true}).second)
       brokers_[host]->opened(route, {.way = peer::via::tcp,
                                      .uid = 0,
                                      .pid = 0,
                                      .directory = {},
-                                     .address = "192.0.2." + std::to_string(host + 1)});
+                                     .address = "192.0.2." + std::to_string(from + 1)});
     brokers_[host]->receive(route, bytes(wire::encode(message)), now_);
   }
 
@@ -257,10 +377,11 @@ class broker_mesh {
   topic_map::routing last_route_ = 0;
   std::map<std::pair<std::size_t, std::size_t>, link> links_;
   std::map<topic_map::routing, std::pair<std::size_t, std::size_t>> asking_;
-  std::map<topic_map::routing, program*> programs_;
+  std::map<topic_map::routing, hears> programs_;
   std::map<topic_map::routing, bool> opened_;
   std::vector<std::unique_ptr<broker_service>> brokers_;
   std::vector<time> next_tick_;
+  std::map<std::size_t, unsigned> runs_;  // restarts of each broker
 };
 
 }  // namespace orc::test

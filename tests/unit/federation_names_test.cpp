@@ -128,3 +128,49 @@ TEST_CASE("federation: after a partition both sides agree again, and the older p
     CHECK(mesh.seen(0, "other")->host_name == "host1");
   }
 }
+
+// Each of two programs names three brokers, in an order of its own. Paths fail one by one, for a while that is shorter
+// or longer than a lease; brokers lose each other and are restarted.
+TEST_CASE("federation: programs that move between brokers go back, and a name has one owner", "[unit]") {
+  const std::size_t cases = rounds(1'000, 100'000);
+  for (unsigned seed = 1; seed <= cases; ++seed) {
+    INFO("seed " << seed);
+    broker_mesh mesh(3, seed, 20ms);
+    for (std::size_t n = 0; n < 3; ++n) mesh.join(n, (n + 1) % 3);
+    std::vector<std::unique_ptr<broker_mesh::traveller>> all;
+    all.push_back(std::make_unique<broker_mesh::traveller>(mesh, 5, "pose", std::vector<std::size_t>{0, 1, 2}));
+    mesh.run(mesh.drawn(3'000ms));
+    all.push_back(std::make_unique<broker_mesh::traveller>(mesh, 6, "pose", std::vector<std::size_t>{1, 0, 2}));
+    mesh.run(2s);
+    for (int n = 0; n < 6; ++n) {
+      auto& one = *all[mesh.drawn(std::size_t{2})];
+      const std::size_t which = mesh.drawn(std::size_t{3});
+      switch (mesh.drawn(std::size_t{4})) {
+        case 0: mesh.restart(which); break;
+        case 1: mesh.cut(which, (which + 1) % 3); break;
+        default: one.set_path(which, false);
+      }
+      mesh.run(mesh.drawn(6'000ms));
+      if (mesh.drawn(std::size_t{2}) == 0) one.set_path(which, true);
+    }
+    for (auto& each : all) {
+      for (std::size_t n = 0; n < 3; ++n) each->set_path(n, true);
+    }
+    mesh.run(5s);  // a lease and 2 s
+    std::size_t holders = 0;
+    const auto owner = mesh.seen(0, "pose");
+    REQUIRE(owner);
+    for (const auto& each : all) {
+      REQUIRE(each->is_at_first());
+      if (each->holds()) ++holders;
+      CHECK(each->holds() == (owner->publication == each->id()));
+    }
+    REQUIRE(holders == 1);
+    for (std::size_t n = 0; n < 3; ++n) {
+      const auto seen = mesh.seen(n, "pose");
+      REQUIRE(seen);
+      REQUIRE(seen->publication == owner->publication);
+      CHECK_FALSE(seen->stale);
+    }
+  }
+}
