@@ -136,8 +136,8 @@ class broker_mesh {
     [[nodiscard]] wire::id id() const { return id_; }
     // The path to one of its brokers, in its order. A path that fails ends the connection at this end only.
     void set_path(std::size_t which, bool open) {
+      if (!open) paths_[which].route = 0;
       paths_[which].open = open;
-      paths_[which].route = 0;
     }
 
    private:
@@ -163,7 +163,9 @@ class broker_mesh {
           say(n, {5, wire::goodbye{}});
           one = {.open = one.open};
         }
-        const bool wanted = !one.goodbye_at && (!at_ || n < *at_);
+        const bool is_best = std::none_of(paths_.begin(), paths_.begin() + static_cast<std::ptrdiff_t>(n),
+                                          [](const path& each) { return each.open; });
+        const bool wanted = !one.goodbye_at && (at_ ? n < *at_ : is_best);
         if (one.open && one.route == 0 && wanted) connect(n);
         if (one.joined && at_ == n && one.next_beat <= where_.now_) {
           one.next_beat = where_.now_ + duration(1'000);
