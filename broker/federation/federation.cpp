@@ -36,6 +36,7 @@ void federation::connected(peer_key which, bool same_host, time now) {
   peer.connected = true;
   peer.same_host = same_host;
   peer.watch = peer.schema = peer.challenge = 0;
+  peer.challenge_ends.reset();
   peer.schemas_after.reset();
   peer.silent_at = now + patience;
   ask(which, now);
@@ -60,6 +61,7 @@ void federation::receive(peer_key which, std::span<const std::byte> frame, time 
   if (!decoded) return broken(which, decoded.error().text, now);
   const auto number = decoded->request;
   auto& content = decoded->content;
+  peer.challenge_ends.reset();  // whatever it says, it is still there
   if (number != 0 && number == peer.challenge) {
     peer.challenge = 0;
     return;
@@ -235,11 +237,11 @@ void federation::broken(peer_key which, const std::string& why, time) {
 void federation::turn(time now) {
   for (peer_key which = 0; which < peers_.size(); ++which) {
     auto& peer = peers_[which];
-    const bool has_moved = peer.challenge != 0 && peer.challenge_ends <= now;
+    const bool has_moved = peer.challenge_ends && *peer.challenge_ends <= now;
     if (peer.connected && (peer.silent_at <= now || has_moved)) {
       world_.close(which, {});
       lost(which, "silent", now);
-      peer.challenge = 0;
+      peer.challenge_ends.reset();
     }
     if (has_moved) {
       discovered(std::string(peer.elsewhere), peer.epoch, now);  // peers_ may grow
@@ -333,7 +335,7 @@ std::optional<federation::time> federation::next_deadline() const {
   for (const auto& peer : peers_) {
     if (peer.connected) consider(peer.watch == 0 ? peer.next_ask : peer.silent_at);
     if (peer.connected && peer.schemas_after) consider(*peer.schemas_after);
-    if (peer.challenge != 0) consider(peer.challenge_ends);
+    if (peer.challenge_ends) consider(*peer.challenge_ends);
     if (peer.is_up() && peer.unswept && !peer.reporting) consider(peer.settled_at);
     if (peer.known && peer.state != wire::peer_state::up) consider(*peer.last_word + options_.lease);
     if (peer.discovered && !peer.known) consider(peer.beacon_at + beacon_lease);

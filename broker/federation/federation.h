@@ -115,11 +115,11 @@ class federation {
     std::optional<time> schemas_after;  // a peer may not have a schema yet
     bool discovered = false;
     time discovered_at{};
-    time beacon_at{};             // the last one
-    std::string elsewhere;        // where else a beacon of the same run was heard
-    time elsewhere_at{};          // and when
-    std::uint64_t challenge = 0;  // the request that asks whether it is still here; 0: none
-    time challenge_ends{};
+    time beacon_at{};                    // the last one
+    std::string elsewhere;               // where else a beacon of the same run was heard
+    time elsewhere_at{};                 // and when
+    std::uint64_t challenge = 0;         // the request that asks whether it is still here; 0: none
+    std::optional<time> challenge_ends;  // until then it has time; nothing: it is not asked, or said something
     [[nodiscard]] bool is_up() const noexcept { return connected && state == wire::peer_state::up; }
   };
 

@@ -406,8 +406,8 @@ TEST_CASE("discovery: a broker is found once, not by itself, and stays while it 
   f.pass(100ms);
   f.federated.discovered("tcp://10.0.0.2:5570", 7, f.now);  // at another address
   CHECK(f.there.added.size() == 1);
-  for (std::uint64_t n = 0; n < 10; ++n) {  // its beacons are lost
-    f.pass(1s);
+  for (std::uint64_t n = 0; n < 20; ++n) {  // its beacons are lost
+    f.pass(500ms);
     f.answer(0, page(7, 3 + n, {}));
   }
   CHECK(f.peer(0).state == wire::peer_state::up);
@@ -454,8 +454,8 @@ TEST_CASE("discovery: another address of a broker that is up is given up", "[uni
   REQUIRE(f.there.added.size() == 2);
   f.federated.connected(0, false, f.now);
   f.answer(0, page(7, 2, {published("pose", 20)}, true));
-  for (std::uint64_t n = 0; n < 6; ++n) {
-    f.pass(1s);
+  for (std::uint64_t n = 0; n < 12; ++n) {
+    f.pass(500ms);
     f.answer(0, page(7, 3 + n, {}));
     f.federated.discovered("tcp://10.0.0.2:5570", 7, f.now);
     f.federated.discovered("tcp://192.0.2.2:5570", 7, f.now);
