@@ -71,7 +71,7 @@ stop_signal::~stop_signal() {
     struct sigaction now = {};
     sigaction(number, nullptr, &now);
     // After a signal the process is about to end, and a second one must not cut that short.
-    if (now.sa_handler == on_signal && !raised()) signal(number, SIG_DFL);
+    if (now.sa_handler == on_signal && stopped_at == 0) signal(number, SIG_DFL);
   }
   close(stop_fd.exchange(-1));
 }

@@ -146,12 +146,12 @@ result merged_reader::next(sample& found) {
 
 result merged_reader::last_before(channel_id which, std::int64_t received_ns, sample& found,
                                   std::vector<std::byte>& data) {
-  if (which >= of_channel_.size()) return errc::nothing_new;
   for (std::size_t i = 0; index_lacks_ && i < blocks_.size() && blocks_[i].first <= received_ns; ++i) {
     std::shared_ptr<const block_content> content;
     if (!loaded_[i]) static_cast<void>(content_of(i, content));
     loaded_[i] = true;  // also what is broken: it has no sample for us
   }
+  if (which >= of_channel_.size()) return errc::nothing_new;
   const auto& list = of_channel_[which];
   const auto later = std::partition_point(
       list.begin(), list.end(), [&](const block_of_channel& b) { return blocks_[b.which].first <= received_ns; });
