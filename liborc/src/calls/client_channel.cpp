@@ -54,11 +54,11 @@ std::shared_ptr<call_state> client_channel::start(const hashed_type& request, co
     return call;
   }
   negotiated_types& types = types_of(request, reply);
-  if (types.state == negotiated_types::answer::refused) {
+  if (is_refused(types)) {
     end(call, types.refusal);
     return call;
   }
-  if (linked_ && types.state == negotiated_types::answer::accepted) {
+  if (conversation_.may_send(types.number)) {
     send_new(call, types, now, size, write);
   } else {
     call->unsent.resize(call_header_size + size);
@@ -86,13 +86,13 @@ std::shared_ptr<call_state> client_channel::start(const hashed_type& request, co
 // Another server may have come since the last call. A call to the old one would end as server_died.
 void client_channel::look_around(lock_type& lock, monotonic::time_point now) {
   const bool paused = now - std::exchange(last_used_, now) > std::chrono::milliseconds(slice_ms);
-  if (!linked_ || reading_) return;
+  if (!conversation_.is_linked() || reading_) return;
   check_link();
   if (paused && open_.empty()) take_arrived(lock);
 }
 
 void client_channel::take_arrived(lock_type& lock) {
-  for (int looks = 0; looks < max_looks && linked_ && !reading_; ++looks) {
+  for (int looks = 0; looks < max_looks && conversation_.is_linked() && !reading_; ++looks) {
     if (!receive(lock, 0)) break;
   }
   hand_over();
@@ -109,7 +109,7 @@ void client_channel::send_new(const std::shared_ptr<call_state>& call, const neg
   if (!write(message.subspan(call_header_size)))
     return end(call, {.code = call_errc::bad_argument, .text = "the request cannot be encoded"});
   write_header({.kind = call_kind::request,
-                .id = last_id_ + 1,
+                .id = conversation_.last_id() + 1,
                 .remaining_ns = nanoseconds_until(call->deadline, now),
                 .type = types.request.hash},
                message.data());
@@ -121,7 +121,7 @@ void client_channel::send_new(const std::shared_ptr<call_state>& call, const neg
                                                                : call_errc::closed,
                       .text = sent.error().message()});
   }
-  call->id = ++last_id_;
+  call->id = conversation_.use_next_id();
   open_.add(call->id, call);
 }
 
@@ -298,7 +298,7 @@ void client_channel::begin_stop() noexcept {
 
 bool client_channel::has_stopped() const noexcept {
   const lock_type lock(mutex_);
-  return !running_ && !checking_;
+  return !running_ && !conversation_.is_checking();
 }
 
 void client_channel::stop() noexcept {

@@ -17,20 +17,19 @@
 #include "base/threads/pi_mutex.h"
 #include "calls/call_message.h"
 #include "calls/call_state.h"
+#include "calls/client_conversation.h"
 #include "calls/open_calls.h"
 #include "calls/server_check.h"
 #include "orc/participant.h"
 
 namespace orc::detail {
 
-// The types of requests and replies that one place of the program uses, and what the server says of them.
+// The types of requests and replies that one place of the program uses.
 struct negotiated_types {
-  enum class answer : std::uint8_t { none, accepted, refused };
   hashed_type request;
   hashed_type reply;
-  std::uint64_t number = 0;  // in hello, accepted and refused
-  answer state = answer::none;
-  call_error refusal;
+  std::uint64_t number = 0;  // in hello, accepted and refused; 0: this program uses too many
+  call_error refusal;        // why the server refused them, if it did
 };
 
 // Any thread. One of the threads that wait for replies receives for all: the reader.
@@ -82,19 +81,18 @@ class client_channel : public std::enable_shared_from_this<client_channel> {
   void take_arrived(lock_type& lock);
   void hand_over() noexcept;
   void take(message&& received);
-  void take_welcome(const call_message& read);
-  void check_server(std::uint64_t instance);
-  void take_server(const server_check::answer& found, std::uint64_t instance);
-  void greet();
+  // Does what the conversation says.
+  void act(const client_conversation::actions& now);
+  void check_server();
+  void take_server(const server_check::answer& found);
   void take_answer(const call_message& read);
   void take_feedback(message&& received, std::uint64_t id);
   void take_end(message&& received, const call_message& read);
   void take_running(const call_message& read);
-  void take_bye();
   void check_link();
-  void end_link(const call_error& why);
 
   // ---- sending; these need the lock ----
+  [[nodiscard]] bool is_refused(const negotiated_types& types) const noexcept;
   [[nodiscard]] negotiated_types& types_of(const hashed_type& request, const hashed_type& reply);
   void send(call_kind kind, std::uint64_t id, std::span<const std::byte> payload = {}, std::uint64_t time = 0) noexcept;
   void say_hello(const negotiated_types& types);
@@ -130,19 +128,12 @@ class client_channel : public std::enable_shared_from_this<client_channel> {
   orc::publisher requests_;
   orc::subscriber replies_;
   std::optional<result> set_up_;  // of the topics; nothing: they are not set up yet
-  bool linked_ = false;           // the service's own welcome came over the link that is up
-  std::uint64_t server_ = 0;      // instance
-  bool knows_server_ = false;     // the broker named it as this client's
-  server_check check_;            // of whom a welcome came from
-  bool checking_ = false;
-  bool is_unconfirmed_ = false;     // a welcome came, but the broker has not said whether it was the server's
-  monotonic::time_point check_at_;  // not before
-  std::string impostor_;            // who answered in the server's place
-  unsigned other_version_ = 0;      // of calls, in which something answered; 0: none
-  bool start_over_ = false;         // with other topics, because of it
-  std::uint64_t last_id_ = 0;
+  client_conversation conversation_;
+  server_check check_;          // of whom a welcome came from
+  std::string impostor_;        // who answered in the server's place
+  unsigned other_version_ = 0;  // of calls, in which something answered; 0: none
   std::list<negotiated_types> types_;
-  negotiated_types excess_types_;  // refused: this program uses too many
+  negotiated_types excess_types_;
 
   bool reading_ = false;            // a thread is in receive()
   std::list<call_state*> waiters_;  // threads that wait for the reader

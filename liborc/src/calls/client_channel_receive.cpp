@@ -15,7 +15,6 @@ namespace {
 constexpr long max_held = 40;
 constexpr std::size_t always_copied = 256;
 constexpr std::size_t max_types = 64;  // pairs of types per channel
-constexpr auto between_checks = std::chrono::milliseconds(50);
 
 }  // namespace
 
@@ -51,92 +50,79 @@ void client_channel::take(message&& received) {
     if (const unsigned version = other_version(received.bytes()); version != 0) other_version_ = version;
   } else {
     switch (read->header.kind) {
-      case call_kind::welcome: take_welcome(*read); break;
+      case call_kind::welcome:
+        act(conversation_.take_welcome(read->header.id, !open_.empty(), monotonic::now()));
+        break;
       case call_kind::accepted:
       case call_kind::refused: take_answer(*read); break;
       case call_kind::feedback: take_feedback(std::move(received), read->header.id); break;
       case call_kind::result:
       case call_kind::error: take_end(std::move(received), *read); break;
       case call_kind::running: take_running(*read); break;
-      case call_kind::bye: take_bye(); break;
+      case call_kind::bye: act(conversation_.take_bye()); break;
       default: break;  // not for clients
     }
   }
   // Some of the messages that are lost may have been results.
-  if (missed && linked_ && !open_.empty()) send(call_kind::open_calls, last_id_);
+  if (missed) act(conversation_.take_missed(!open_.empty()));
 }
 
-// The server sends it when its subscription is up, and again while it has not heard hello.
-void client_channel::take_welcome(const call_message& read) {
-  const std::uint64_t instance = read.header.id;
-  if (!linked_ || server_ != instance) return check_server(instance);
-  greet();
-  // After an outage of the way to the server, some requests may have been lost.
-  if (!open_.empty()) send(call_kind::open_calls, last_id_);
+void client_channel::act(const client_conversation::actions& now) {
+  using end = client_conversation::end;
+  const auto ends = [&](std::string why) { end_sent({.code = call_errc::server_died, .text = std::move(why)}); };
+  switch (now.ends) {
+    case end::none: break;
+    case end::link: ends("the link to the server of " + service_ + " ended"); break;
+    case end::bye: ends("service " + service_ + " was withdrawn"); break;
+    case end::replaced: ends("another server of " + service_ + " took its place"); break;
+    case end::impostor: ends("another program took the place of its server"); break;
+    case end::restart: ends("the connection to " + service_ + " began anew"); break;
+  }
+  if (now.check && !stopping_) check_server();
+  if (now.greet) {
+    for (const negotiated_types& types : types_) {
+      if (conversation_.verdict_on(types.number) == client_conversation::verdict::none) say_hello(types);
+    }
+  }
+  if (now.ask) send(call_kind::open_calls, conversation_.last_id());
+  if (now.restart) bell_.ring();
 }
 
-void client_channel::check_server(std::uint64_t instance) {
-  const auto now = monotonic::now();
-  if (checking_ || stopping_ || start_over_ || now < check_at_) return;
-  check_at_ = now + between_checks;
+void client_channel::check_server() {
   try {
     check_.start(participant_.broker_endpoint(), service_, reply_topic(service_, client_),
-                 [this, client = client_, instance](const server_check::answer& found) {
+                 [this, client = client_](const server_check::answer& found) {
                    const lock_type lock(mutex_);
-                   checking_ = false;
+                   conversation_.check_ended();
                    if (stopping_ || client != client_ || !replies_) return;
                    try {
-                     take_server(found, instance);
+                     take_server(found);
                    } catch (const std::bad_alloc&) {
                      // As if the welcome had been lost.
                    }
                  });
-    checking_ = true;
+    conversation_.check_begun();
   } catch (const std::system_error&) {
     // No thread: the server says welcome again.
   }
 }
 
-void client_channel::take_server(const server_check::answer& found, std::uint64_t instance) {
-  using server = server_check::answer::server;
-  if (found.is == server::other) {
-    if (linked_) end_link({.code = call_errc::server_died, .text = "another program took the place of its server"});
-    impostor_ = found.who;
-    start_over_ = true;
-    bell_.ring();
-    return;
-  }
-  // Without a broker no other program can have taken its place.
-  const bool known = found.is == server::no_broker && knows_server_ && server_ == instance;
-  is_unconfirmed_ = found.is != server::same && !known;
-  if (is_unconfirmed_) return;
-  impostor_.clear();
-  if (!replies_.connected()) return;
-  if (linked_) end_sent({.code = call_errc::server_died, .text = "another server of " + service_ + " took its place"});
-  for (negotiated_types& types : types_) types.state = negotiated_types::answer::none;
-  linked_ = knows_server_ = true;
-  server_ = instance;
-  greet();
-}
-
-void client_channel::greet() {
-  for (const negotiated_types& types : types_) {
-    if (types.state == negotiated_types::answer::none) say_hello(types);
-  }
+void client_channel::take_server(const server_check::answer& found) {
+  const auto now = conversation_.take_check(found.is, replies_.connected());
+  if (now.restart || !conversation_.is_unconfirmed()) impostor_ = found.who;
+  act(now);
 }
 
 void client_channel::take_answer(const call_message& read) {
-  if (!linked_) return;
-  const bool accepted = read.header.kind == call_kind::accepted;
+  using verdict = client_conversation::verdict;
+  if (!conversation_.is_linked()) return;
+  const verdict what = read.header.kind == call_kind::accepted ? verdict::accepted : verdict::refused;
   for (negotiated_types& types : types_) {
-    if (types.number != read.header.id && !(read.header.id == 0 && !accepted)) continue;
-    if (types.state == negotiated_types::answer::accepted) continue;
-    if (accepted) {
-      types.state = negotiated_types::answer::accepted;
+    if (!conversation_.take_verdict(types.number, read.header.id, what)) continue;
+    if (what == verdict::accepted) {
       send_unsent(types);
       continue;
     }
-    types.state = negotiated_types::answer::refused;
     types.refusal = read_error(read.payload).value_or(call_error{.code = call_errc::refused});
     for (const auto& call : std::exchange(unsent_, {})) {
       if (call->types == &types)
@@ -182,25 +168,16 @@ void client_channel::take_running(const call_message& read) {
   }
 }
 
-void client_channel::take_bye() {
-  if (linked_) end_link({.code = call_errc::server_died, .text = "service " + service_ + " was withdrawn"});
-}
-
 call_bytes client_channel::keep(message&& received) {
   if (received.size() <= always_copied || held_.use_count() > max_held)
     return call_bytes(received.bytes().subspan(call_header_size));
   return {std::move(received), held_};
 }
 
-void client_channel::check_link() {
-  if (!linked_ || replies_.connected()) return;
-  end_link({.code = call_errc::server_died, .text = "the link to the server of " + service_ + " ended"});
-}
+void client_channel::check_link() { act(conversation_.follow_link(replies_.connected())); }
 
-void client_channel::end_link(const call_error& why) {
-  linked_ = false;
-  for (negotiated_types& types : types_) types.state = negotiated_types::answer::none;
-  end_sent(why);
+bool client_channel::is_refused(const negotiated_types& types) const noexcept {
+  return types.number == 0 || conversation_.verdict_on(types.number) == client_conversation::verdict::refused;
 }
 
 negotiated_types& client_channel::types_of(const hashed_type& request, const hashed_type& reply) {
@@ -208,7 +185,6 @@ negotiated_types& client_channel::types_of(const hashed_type& request, const has
     if (types.request.hash == request.hash && types.reply.hash == reply.hash) return types;
   }
   if (types_.size() >= max_types) {
-    excess_types_.state = negotiated_types::answer::refused;
     excess_types_.refusal = {.code = call_errc::refused,
                              .text = "this program calls " + service_ + " with too many different types"};
     return excess_types_;
@@ -216,13 +192,14 @@ negotiated_types& client_channel::types_of(const hashed_type& request, const has
   negotiated_types& added = types_.emplace_back();
   added.request = request;
   added.reply = reply;
-  added.number = types_.size();
-  if (linked_) say_hello(added);
+  added.number = conversation_.add_types();
+  if (conversation_.is_linked()) say_hello(added);
   return added;
 }
 
 void client_channel::say_hello(const negotiated_types& types) {
-  send(call_kind::hello, types.number, encode(call_types{types.request.type, types.reply.type}), last_id_);
+  send(call_kind::hello, types.number, encode(call_types{types.request.type, types.reply.type}),
+       conversation_.last_id());
 }
 
 void client_channel::send(call_kind kind, std::uint64_t id, std::span<const std::byte> payload,
@@ -244,9 +221,9 @@ call_error client_channel::why_unreached() const {
     why += set_up_->error().message();
   else if (!impostor_.empty())
     why += "another program, " + impostor_ + ", answers in the place of its server";
-  else if (linked_)
+  else if (conversation_.is_linked())
     why += "its server has not answered yet";
-  else if (is_unconfirmed_)
+  else if (conversation_.is_unconfirmed())
     why += "a server answered, but the broker has not confirmed that it is the service's";
   else if (other_version_ != 0 && replies_.connected())
     why += "its server speaks version " + std::to_string(other_version_) + " of calls, and this program version " +

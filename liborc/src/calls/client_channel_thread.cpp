@@ -30,7 +30,7 @@ void client_channel::start_thread() {
   finish(thread_);
   impostor_.clear();
   other_version_ = 0;
-  is_unconfirmed_ = false;
+  conversation_.forget_reasons();
   running_ = true;
   try {
     thread_ = start_quiet([this] { run(); });
@@ -46,7 +46,7 @@ void client_channel::run() noexcept {
     connect(lock);
     attend(lock);
     send(call_kind::bye, 0);
-    if (linked_) end_link({.code = call_errc::server_died, .text = "the connection to " + service_ + " began anew"});
+    act(conversation_.leave());
     requests_ = {};
     replies_ = {};
     const std::uint64_t client = client_;
@@ -55,7 +55,7 @@ void client_channel::run() noexcept {
     (void)participant_.release_topic(reply_topic(service_, client));
     lock.lock();
     run_callbacks(lock);
-    if (std::exchange(start_over_, false)) {
+    if (conversation_.take_restart()) {
       const auto again = monotonic::now() + between_attempts;
       while (!stopping_ && monotonic::now() < again) rest(lock, again);
     }
@@ -136,9 +136,7 @@ result client_channel::set_up(std::uint64_t client) {
   const lock_type lock(mutex_);
   requests_ = std::move(requests);
   replies_ = std::move(replies);
-  last_id_ = 0;
-  knows_server_ = false;
-  for (negotiated_types& types : types_) types.state = negotiated_types::answer::none;
+  conversation_.begin();
   for (call_state* const waiter : waiters_) waiter->ended.ring();
   return requests_.result();
 }
@@ -148,7 +146,7 @@ void client_channel::attend(lock_type& lock) {
     const auto now = monotonic::now();
     end_late(now);
     run_callbacks(lock);
-    if (stopping_ || start_over_) return;
+    if (stopping_ || conversation_.restarts()) return;
     if (open_.empty() && unsent_.empty() && wait_for_service_ == 0 && now >= last_used_ + unused_after) return;
     if (!reading_ && waiters_.empty() && is_needed()) {
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_deadline() - now).count();
@@ -215,11 +213,9 @@ result client_channel::wait_accepted(const hashed_type& untyped, monotonic::time
       break;
     }
     check_link();
-    const bool accepted =
-        std::ranges::any_of(types_, [](const auto& each) { return each.state == negotiated_types::answer::accepted; });
-    if (linked_ && accepted) break;
+    if (conversation_.has_accepted_any()) break;
     const negotiated_types& types = types_of(untyped, untyped);
-    if (types.state == negotiated_types::answer::refused) {
+    if (is_refused(types)) {
       outcome = {errc::refused, types.refusal.message()};
       break;
     }

@@ -14,16 +14,11 @@ namespace orc::detail {
 
 namespace {
 
-constexpr std::size_t max_accepted_types = 64;
 constexpr int max_messages_at_once = 64;     // that a thread takes before it serves
 constexpr int max_messages_in_handler = 16;  // that a look of a handler takes
 // The comparison of larger types takes long, and must not be a handler's time. So these hellos wait for its end.
 constexpr std::size_t small_hello = 4096;
 constexpr std::size_t max_late_hellos = 8;
-// Each costs the reading of two schemas. A client says one for each of at most 64 pairs of types over a link.
-constexpr std::size_t max_hellos = 256;
-constexpr std::size_t max_refused_hellos = 64;
-constexpr std::uint64_t max_id = std::uint64_t{1} << 63;
 constexpr auto longest_deadline = std::chrono::hours(24);
 
 const call_error no_error;
@@ -80,18 +75,16 @@ void service_client::take(message&& received) try {
 }
 
 void service_client::take_hello(const call_message& read) {
-  greeted_ = has_greeted_ = true;
+  has_greeted_ = true;
   const auto refuse_types = [&](call_errc code, const std::string& text) {
     send(call_kind::refused, read.header.id, encode(call_error{.code = code, .text = text}));
-    if (++refused_hellos_ > max_refused_hellos) stopping_ = true;
+    if (!conversation_.refuse()) stopping_ = true;
   };
-  if (++hellos_ > max_hellos) {
+  if (!conversation_.take_hello(read.header.remaining_ns)) {
     service_.count_dropped();
     stopping_ = true;
     return;
   }
-  // The ids of an earlier server's calls are not missing here.
-  if (std::exchange(first_hello_, false)) last_id_ = read.header.remaining_ns;
   const auto types = read_types(read.payload);
   if (!types) {
     service_.count_dropped();
@@ -110,28 +103,27 @@ void service_client::take_hello(const call_message& read) {
   }
   if (const result ok = check_types(service_.types().reply, types->reply, service_.name()); !ok)
     return refuse_types(call_errc::type_mismatch, "the reply has another type: " + ok.error().message());
-  const std::uint64_t hash = hash_of(types->request);
-  if (std::ranges::find(request_types_, hash) == request_types_.end()) {
-    if (request_types_.size() >= max_accepted_types)
-      return refuse_types(call_errc::refused, "this client uses too many different types");
-    request_types_.push_back(hash);
-  }
+  if (!conversation_.accept(hash_of(types->request)))
+    return refuse_types(call_errc::refused, "this client uses too many different types");
   send(call_kind::accepted, read.header.id);
 }
 
 void service_client::take_request(message&& received, const call_message& read) {
   const std::uint64_t id = read.header.id;
-  if (id <= last_id_ || id > max_id) return service_.count_dropped();
-  if (follow(id - 1)) owe_report(id - 1);
-  last_id_ = id;
-  const bool known = std::ranges::find(request_types_, read.header.type) != request_types_.end();
+  std::uint64_t missing = 0;
+  const auto news = conversation_.take_request(id, missing);
+  if (news == server_conversation::news::bad) return service_.count_dropped();
+  if (news == server_conversation::news::taken_after_a_gap) {
+    count_missing(missing);
+    owe_report(id - 1);
+  }
   const auto allowed = std::chrono::nanoseconds(longest_deadline).count();
   const auto remaining = std::min(read.header.remaining_ns, static_cast<std::uint64_t>(allowed));
   const auto now = monotonic::now();
   const auto call = std::make_shared<service_call>(shared_from_this(), id, now + std::chrono::nanoseconds(remaining),
                                                    std::move(received));
   if (service_.recorder() != nullptr) call->received_ns = call_recorder::now_ns();
-  if (!known)
+  if (!conversation_.accepts(read.header.type))
     return refuse(*call, {.code = call_errc::lost, .text = "the server has not accepted this type from this client"});
   // Over shm a message that waits would keep a place in the client's memory.
   if (over_shm_ && (draining_ || !service_.is_inline())) call->copy_request();
@@ -147,17 +139,15 @@ void service_client::take_request(message&& received, const call_message& read) 
   drain();
 }
 
-// Requests up to this id have been sent before. Those that did not arrive never will. Returns whether there are any.
-bool service_client::follow(std::uint64_t id) {
-  if (id <= last_id_) return false;
-  service_.count_refused(std::min<std::uint64_t>(id - last_id_, max_open_calls));
-  last_id_ = id;
-  return true;
+// Requests that have been sent, and never arrive.
+void service_client::count_missing(std::uint64_t requests) {
+  service_.count_refused(std::min<std::uint64_t>(requests, max_open_calls));
 }
 
 void service_client::take_open_calls(std::uint64_t last_sent) {
-  if (last_sent > max_id) return service_.count_dropped();
-  (void)follow(last_sent);
+  std::uint64_t missing = 0;
+  if (!conversation_.take_last_id(last_sent, missing)) return service_.count_dropped();
+  count_missing(missing);
   owe_report(last_sent);
 }
 

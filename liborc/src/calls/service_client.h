@@ -13,6 +13,7 @@
 
 #include "calls/call_message.h"
 #include "calls/open_calls.h"
+#include "calls/server_conversation.h"
 #include "calls/service_call.h"
 #include "orc/directory.h"
 #include "orc/publisher.h"
@@ -78,8 +79,8 @@ class service_client : public std::enable_shared_from_this<service_client> {
   void take(message&& received);
   void take_hello(const call_message& read);
   void take_request(message&& received, const call_message& read);
+  void count_missing(std::uint64_t requests);
   void take_open_calls(std::uint64_t last_sent);
-  [[nodiscard]] bool follow(std::uint64_t id);
   void owe_report(std::uint64_t last_sent);
   void report_open(std::uint64_t last_sent);
   void acknowledge_feedback(std::uint64_t id);
@@ -111,19 +112,13 @@ class service_client : public std::enable_shared_from_this<service_client> {
 
   // ---- this thread's ----
   std::thread::id self_;
-  bool connected_ = false;
-  bool greeted_ = false;  // hello came over the link that is up
-  bool fresh_ = true;     // the last look found nothing more
+  server_conversation conversation_;
+  bool fresh_ = true;  // the last look found nothing more
   bool draining_ = false;
   bool has_turn_ = false;                     // the service's, so it runs a handler or is about to
   std::optional<std::uint64_t> owed_report_;  // of the calls that are open: up to this id
   std::vector<message> late_hellos_;          // that came during a handler
-  std::size_t hellos_ = 0;                    // over the link that is up
-  std::size_t refused_hellos_ = 0;
   bool over_shm_ = false;
-  bool first_hello_ = true;
-  std::uint64_t last_id_ = 0;
-  std::vector<std::uint64_t> request_types_;  // hashes that were accepted
 
   mutable std::mutex mutex_;  // guards the open calls and their feedback
   open_calls<service_call> open_;

@@ -54,7 +54,7 @@ void service_client::run() noexcept {
         take_late_hellos();
         run_waiting();
         if (stopping_) break;
-        receive(greeted_ ? idle_slice_ms : greeting_slice_ms);
+        receive(conversation_.is_greeted() ? idle_slice_ms : greeting_slice_ms);
       }
     }
     drop_calls({.code = call_errc::server_died, .text = "the service was withdrawn"});
@@ -89,14 +89,10 @@ bool service_client::set_up() {
 }
 
 void service_client::follow_link() {
-  const bool was_connected = std::exchange(connected_, requests_.connected());
-  if (connected_ && !was_connected) {
-    greeted_ = false;
-    hellos_ = refused_hellos_ = 0;
-    over_shm_ = requests_.link().transport == transport::shm;
-  }
-  if (connected_ && !greeted_) (void)send(call_kind::welcome, service_.instance());
-  if (!connected_ && was_connected)
+  const auto news = conversation_.follow_link(requests_.connected());
+  if (news.is_new) over_shm_ = requests_.link().transport == transport::shm;
+  if (news.welcome) (void)send(call_kind::welcome, service_.instance());
+  if (news.has_gone)
     drop_calls({.code = call_errc::lost, .text = "the link from the client ended before the call began"});
 }
 
