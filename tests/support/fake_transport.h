@@ -73,7 +73,8 @@ class fake_transports {
                  .by_default = name == transport::inproc || name == transport::ipc || name == transport::tcp,
                  .needs_directory = name == transport::ipc || name == transport::shm,
                  .repeats_late = name == transport::tcp,
-                 .checks_path = name == transport::tcp};
+                 .checks_path = name == transport::tcp,
+                 .sees_end = name == transport::ipc || name == transport::tcp || name == transport::shm};
     list_->push_back(std::make_unique<fake_transport>(name, seen));
     return seen;
   }

@@ -200,6 +200,7 @@ TEST_CASE("link follower: a broker that does not know the publication does not e
 
 TEST_CASE("link follower: a publication that left is not connected, and its link ends with the other end", "[unit]") {
   fixture f;
+  f.ipc->can.sees_end = false;
   f.link_up();
   static_cast<void>(f.rang());
   f.report_none(true);
@@ -216,22 +217,43 @@ TEST_CASE("link follower: a publication that left is not connected, and its link
   CHECK(f.ipc->asked.size() == 1);
 }
 
-TEST_CASE("link follower: a link of a publication that left ends after a while, unless it keeps its samples",
+TEST_CASE("link follower: a link of a publication that left ends after a while, unless it would see the end",
           "[unit]") {
-  for (const bool keeps_samples : {false, true}) {
+  for (const bool sees_end : {false, true}) {
     fixture f;
+    f.ipc->can.sees_end = sees_end;
     f.link_up();
-    f.ipc->last().keeps_samples = keeps_samples;
     f.report_none(true);
+    CHECK(f.follower.is_connected() == sees_end);
     f.run(departure::link_outlives - 1ms);
     CHECK(f.follower.link() != nullptr);
     f.run(2ms);
-    CHECK((f.follower.link() != nullptr) == keeps_samples);
+    CHECK((f.follower.link() != nullptr) == sees_end);
+    CHECK(f.follower.is_connected() == sees_end);
   }
+}
+
+TEST_CASE("link follower: a publication that left and whose host is silent is not connected", "[unit]") {
+  fixture f;
+  f.link_up({over_tcp});
+  f.tcp->next = [] {
+    auto publisher = std::make_shared<fake_publisher>();
+    publisher->state = link_state::connecting;
+    return publisher;
+  };
+  fake_publisher& first = f.tcp->last();
+  f.report_none(true);
+  CHECK(f.follower.is_connected());
+  first.path_answers = false;
+  f.run(2 * link_follower::path_interval);
+  CHECK_FALSE(f.follower.is_connected());
+  f.run(departure::link_outlives);
+  CHECK(f.follower.link() == nullptr);
 }
 
 TEST_CASE("link follower: a publication that lost only the broker counts as connected while it sends", "[unit]") {
   fixture f;
+  f.ipc->can.sees_end = false;
   f.link_up();
   f.report_none(true);
   for (std::uint64_t sequence = 1; sequence <= 20; ++sequence) {

@@ -47,6 +47,7 @@ struct capabilities {
   // A lost first message is repeated only after seconds, so the core repeats subscribe() meanwhile.
   bool repeats_late = false;
   bool checks_path = false;  // path_answers() of its subscriber link may return false
+  bool sees_end = false;     // its subscriber link is lost when the publication ends or its process dies
 };
 
 // The order in which a subscription wants its samples.

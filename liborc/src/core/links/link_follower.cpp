@@ -118,8 +118,8 @@ void link_follower::step(monotonic::time_point now) {
   departure_.look(now, samples_.received());
   if (departure_.is_said()) {
     const bool overdue = departure_.is_overdue(now);
-    if (overdue) selector_.stop();
-    if (has_ended() || (overdue && !link_->keeps_samples())) {
+    if (overdue && !proves_publication()) selector_.stop();
+    if (has_ended() || (overdue && !proves_publication())) {
       end_link();
       if (!open_address_.empty() && !selector_.waits()) listen_openly(now);
     }
@@ -192,6 +192,7 @@ void link_follower::adopt(link_selector::choice&& chosen, monotonic::time_point 
   reason_ = std::move(chosen.reason);
   public_reason_ = std::move(chosen.public_reason);
   checks_path_ = chosen.checks_path;
+  sees_end_ = chosen.sees_end;
   last_end_.clear();
   if (chosen.first) samples_.accept(std::move(*chosen.first));
   waiting_.watch(*link_);
@@ -220,7 +221,8 @@ void link_follower::stop() noexcept {
 }
 
 bool link_follower::is_connected() const noexcept {
-  return link_ && (!departure_.is_said() || departure_.sends_on()) && link_->state() == link_state::connected;
+  return link_ && (!departure_.is_said() || departure_.sends_on() || proves_publication()) &&
+         link_->state() == link_state::connected;
 }
 
 std::string link_follower::reason(monotonic::time_point now) const {

@@ -94,6 +94,8 @@ class link_follower {
   void look_at_types();
   [[nodiscard]] std::string with_remarks(std::string reason) const;
   [[nodiscard]] bool has_ended() const noexcept;
+  // The publication lives, whatever the broker says: its process has not ended, and its host answers.
+  [[nodiscard]] bool proves_publication() const noexcept { return link_ && sees_end_ && !is_silent_; }
   void replace_link(monotonic::time_point now);
   void end_link() noexcept;
   void drop_link() noexcept;
@@ -123,6 +125,7 @@ class link_follower {
   std::string reason_;
   std::string public_reason_;
   bool checks_path_ = false;
+  bool sees_end_ = false;
   monotonic::time_point next_look_at_path_;
   std::optional<error> type_problem_;
   bool has_type_news_ = false;

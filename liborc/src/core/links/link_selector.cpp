@@ -162,7 +162,8 @@ link_selector::choice link_selector::take(candidate& found, monotonic::time_poin
                 notes_of_first(count, now),
                 public_notes_of_first(count),
                 std::nullopt,
-                endpoints_[found.endpoint].kind->can().checks_path};
+                endpoints_[found.endpoint].kind->can().checks_path,
+                endpoints_[found.endpoint].kind->can().sees_end};
   chosen.link = std::move(found.link);  // last: the copies may throw std::bad_alloc
   return chosen;
 }

@@ -38,6 +38,7 @@ class link_selector {
     std::string public_reason;    // the same for other users
     std::optional<sample> first;  // sample that already came through it
     bool checks_path;             // capabilities::checks_path
+    bool sees_end;                // capabilities::sees_end
   };
 
   // `wanted.publication`, `wanted.secret`, `wanted.newest`, `wanted.before` and `wanted.run_directory` are ignored.
