@@ -2,6 +2,9 @@
 //
 //   serve BROKER NAME TRANSPORT [LOG]  prints "ready"; each call appends its number to LOG before anything else
 //   call BROKER NAME TRANSPORT         calls until it is killed; prints "called" at the first reply
+//   pace BROKER NAME TRANSPORT         prints "ready"; makes ten calls a second, and prints of each that has ended
+//                                      "CODE BEGUN ENDED", in ms of the monotonic clock
+//   tune BROKER PREFIX TRANSPORT       the same, setting PREFIX/gain; CODE: of orc::errc, or -1 for another value
 //   hold BROKER NAME TRANSPORT         makes one call that the server holds; prints "called"
 //   norm BROKER NAME TRANSPORT         serves call_peer.position -> call_peer.distance; prints "ready"
 //   ask BROKER NAME TRANSPORT          prints "ready"; calls with each line of its input, which is the request in
@@ -15,6 +18,7 @@
 //
 // Ends with its standard input.
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -22,6 +26,8 @@
 #include <string>
 #include <string_view>
 
+#include "orc/directory.h"
+#include "orc/parameters.h"
 #include "support/call_peers.h"
 
 namespace call_peer {
@@ -82,6 +88,42 @@ int call(orc::participant& participant, const std::string& name) {
     if (participant.call(name, bytes_of({.number = 0}), std::chrono::seconds(1)).get() && std::exchange(first, false))
       say("called");
   }
+}
+
+long now_ms() {
+  return static_cast<long>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::milliseconds(1));
+}
+
+void say_outcome(int code, long begun) {
+  std::printf("%d %ld %ld\n", code, begun, now_ms());
+  std::fflush(stdout);
+}
+
+// Until its input ends.
+template <class Beat>
+int ten_a_second(Beat beat) {
+  say("ready");
+  pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+  for (std::uint64_t n = 1; ::poll(&input, 1, 100) == 0; ++n) beat(n);
+  return 0;
+}
+
+int pace(orc::participant& participant, const std::string& name) {
+  return ten_a_second([&](std::uint64_t number) {
+    participant.call(name, bytes_of({.number = number}), std::chrono::seconds(1))
+        .then([begun = now_ms()](const auto& got) { say_outcome(static_cast<int>(got.error().code), begun); });
+  });
+}
+
+int tune(orc::participant& participant, const std::string& broker, const std::string& prefix) {
+  orc::directory in({.broker = broker, .broker_timeout = std::chrono::milliseconds(500)});
+  return ten_a_second([&](std::uint64_t number) {
+    const long begun = now_ms();
+    const double wanted = static_cast<double>(number % 100) / 10;
+    orc::parameter_value value = wanted;
+    const auto set = orc::set_parameter(participant, in, prefix + "/gain", std::chrono::milliseconds(500), value);
+    say_outcome(set && value != orc::parameter_value(wanted) ? -1 : static_cast<int>(set.code()), begun);
+  });
 }
 
 int hold(orc::participant& participant, const std::string& name) {
@@ -172,6 +214,8 @@ int main(int argc, char** argv) {
   if (role == "record") return serve(participant, argv[3], nullptr, true);
   if (role == "listen") return listen(participant, argv[3]);
   if (role == "call") return call(participant, argv[3]);
+  if (role == "pace") return pace(participant, argv[3]);
+  if (role == "tune") return tune(participant, argv[2], argv[3]);
   if (role == "hold") return hold(participant, argv[3]);
   if (role == "norm") return serve_norm(participant, argv[3]);
   if (role == "ask") return ask(participant, argv[3]);

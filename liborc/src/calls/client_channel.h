@@ -90,6 +90,10 @@ class client_channel : public std::enable_shared_from_this<client_channel> {
   void take_end(message&& received, const call_message& read);
   void take_running(const call_message& read);
   void check_link();
+  [[nodiscard]] bool is_of_server(const call_message& read);
+  // Whether something waits for the server.
+  [[nodiscard]] bool is_wanted() const noexcept;
+  void say_again();
 
   // ---- sending; these need the lock ----
   [[nodiscard]] bool is_refused(const negotiated_types& types) const noexcept;

@@ -31,9 +31,11 @@ bool client_channel::receive(lock_type& lock, int slice_ms) {
     } catch (const std::bad_alloc&) {
       // As if the message had been lost: its call ends at the deadline.
     }
+    if (is_wanted()) say_again();
     return true;
   }
   check_link();
+  say_again();
   if (received.status() == errc::timed_out || received.status() == errc::nothing_new) return false;
   // Returned at once, and would again: too_many_messages, or closed by another thread just now.
   const auto ticket = progress_.ticket();
@@ -50,21 +52,35 @@ void client_channel::take(message&& received) {
     if (const unsigned version = other_version(received.bytes()); version != 0) other_version_ = version;
   } else {
     switch (read->header.kind) {
-      case call_kind::welcome:
-        act(conversation_.take_welcome(read->header.id, !open_.empty(), monotonic::now()));
-        break;
+      case call_kind::welcome: act(conversation_.take_welcome(read->header.id, monotonic::now())); break;
       case call_kind::accepted:
-      case call_kind::refused: take_answer(*read); break;
+      case call_kind::refused:
+        if (is_of_server(*read)) take_answer(*read);
+        break;
       case call_kind::feedback: take_feedback(std::move(received), read->header.id); break;
       case call_kind::result:
       case call_kind::error: take_end(std::move(received), *read); break;
-      case call_kind::running: take_running(*read); break;
+      case call_kind::running:
+        if (is_of_server(*read)) take_running(*read);
+        break;
       case call_kind::bye: act(conversation_.take_bye()); break;
       default: break;  // not for clients
     }
   }
   // Some of the messages that are lost may have been results.
   if (missed) act(conversation_.take_missed(!open_.empty()));
+}
+
+// Whether the message is of the conversation that goes on. Another one may begin.
+bool client_channel::is_of_server(const call_message& read) {
+  act(conversation_.take_name(read.header.remaining_ns, monotonic::now()));
+  return conversation_.is_linked();
+}
+
+bool client_channel::is_wanted() const noexcept { return !unsent_.empty() || wait_for_service_ != 0; }
+
+void client_channel::say_again() {
+  act(conversation_.take_silence(replies_.connected(), is_wanted(), monotonic::now()));
 }
 
 void client_channel::act(const client_conversation::actions& now) {
@@ -91,7 +107,7 @@ void client_channel::act(const client_conversation::actions& now) {
 void client_channel::check_server() {
   try {
     check_.start(participant_.broker_endpoint(), service_, reply_topic(service_, client_),
-                 [this, client = client_](const server_check::answer& found) {
+                 conversation_.check_patience(), [this, client = client_](const server_check::answer& found) {
                    const lock_type lock(mutex_);
                    conversation_.check_ended();
                    if (stopping_ || client != client_ || !replies_) return;
@@ -103,19 +119,18 @@ void client_channel::check_server() {
                  });
     conversation_.check_begun();
   } catch (const std::system_error&) {
-    // No thread: the server says welcome again.
+    // No thread: the server names itself again.
   }
 }
 
 void client_channel::take_server(const server_check::answer& found) {
-  const auto now = conversation_.take_check(found.is, replies_.connected());
+  const auto now = conversation_.take_check(found.is, replies_.connected(), monotonic::now());
   if (now.restart || !conversation_.is_unconfirmed()) impostor_ = found.who;
   act(now);
 }
 
 void client_channel::take_answer(const call_message& read) {
   using verdict = client_conversation::verdict;
-  if (!conversation_.is_linked()) return;
   const verdict what = read.header.kind == call_kind::accepted ? verdict::accepted : verdict::refused;
   for (negotiated_types& types : types_) {
     if (!conversation_.take_verdict(types.number, read.header.id, what)) continue;
@@ -192,7 +207,7 @@ negotiated_types& client_channel::types_of(const hashed_type& request, const has
   negotiated_types& added = types_.emplace_back();
   added.request = request;
   added.reply = reply;
-  added.number = conversation_.add_types();
+  added.number = conversation_.add_types(monotonic::now());
   if (conversation_.is_linked()) say_hello(added);
   return added;
 }

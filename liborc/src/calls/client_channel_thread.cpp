@@ -59,7 +59,7 @@ void client_channel::run() noexcept {
       const auto again = monotonic::now() + between_attempts;
       while (!stopping_ && monotonic::now() < again) rest(lock, again);
     }
-  } while (!stopping_ && (!unsent_.empty() || wait_for_service_ != 0));
+  } while (!stopping_ && is_wanted());
   running_ = false;
 }
 
@@ -166,9 +166,7 @@ void client_channel::attend(lock_type& lock) {
   }
 }
 
-bool client_channel::is_needed() const noexcept {
-  return replies_ && (attended_ != 0 || !unsent_.empty() || wait_for_service_ != 0);
-}
+bool client_channel::is_needed() const noexcept { return replies_ && (attended_ != 0 || is_wanted()); }
 
 void client_channel::run_callbacks(lock_type& lock) {
   while (!callbacks_.empty()) {

@@ -21,7 +21,7 @@ class client_conversation {
     end ends = end::none;  // why all calls that were sent end
     bool check = false;    // ask the broker who answers (server_check), then call check_begun()
     bool greet = false;    // say hello for each pair of types without a verdict
-    bool ask = false;      // say open_calls
+    bool ask = false;      // say open_calls: the answer says which calls are open, and whose it is
     bool restart = false;  // begin again with topics of another id
   };
 
@@ -37,11 +37,19 @@ class client_conversation {
   void forget_reasons() noexcept { is_unconfirmed_ = false; }
 
   // ---- what happens ----
-  [[nodiscard]] actions take_welcome(std::uint64_t server, bool has_open_calls, monotonic::time_point now) noexcept;
+  [[nodiscard]] actions take_welcome(std::uint64_t server, monotonic::time_point now) noexcept;
+  // Another message names its server, too. When is_linked() is false then, the message is not of a server that is
+  // known.
+  [[nodiscard]] actions take_name(std::uint64_t server, monotonic::time_point now) noexcept;
   void check_begun() noexcept { checking_ = true; }
+  // How long to wait for the broker. Without its answer only a server that is known already can be trusted.
+  [[nodiscard]] std::chrono::milliseconds check_patience() const noexcept {
+    return std::chrono::milliseconds(knows_server_ && server_ == asked_of_ ? 250 : 2000);
+  }
   // The broker's answer, or none. `connected`: the link from the server is up. check_ended() comes first in any case.
   void check_ended() noexcept { checking_ = false; }
-  [[nodiscard]] actions take_check(server_check::answer::server found, bool connected) noexcept;
+  [[nodiscard]] actions take_check(server_check::answer::server found, bool connected,
+                                   monotonic::time_point now) noexcept;
   [[nodiscard]] actions take_bye() noexcept { return is_linked_ ? end_link(end::bye) : actions{}; }
   // The link from the server is up, or not.
   [[nodiscard]] actions follow_link(bool connected) noexcept {
@@ -51,9 +59,13 @@ class client_conversation {
   [[nodiscard]] actions take_missed(bool has_open_calls) const noexcept {
     return {.ask = is_linked_ && has_open_calls};
   }
+  // Nothing came for a moment. What was said may be lost, or the server may not know that this end lost the link: says
+  // it again. `connected`: as above. `wanted`: calls wait for the server.
+  [[nodiscard]] actions take_silence(bool connected, bool wanted, monotonic::time_point now) noexcept;
 
   // ---- types, by numbers from 1 ----
-  [[nodiscard]] std::uint64_t add_types();
+  // A new pair, for which hello is said now if is_linked().
+  [[nodiscard]] std::uint64_t add_types(monotonic::time_point now);
   // The answer to the hello `number`. 0: a refusal of all. True: it is the verdict on this pair now.
   [[nodiscard]] bool take_verdict(std::uint64_t pair, std::uint64_t number, verdict what) noexcept;
   [[nodiscard]] verdict verdict_on(std::uint64_t pair) const noexcept { return verdicts_[pair - 1]; }
@@ -75,14 +87,19 @@ class client_conversation {
  private:
   [[nodiscard]] actions end_link(end why) noexcept;
   void forget_verdicts() noexcept;
+  void greets(monotonic::time_point now) noexcept;
 
   bool is_linked_ = false;
-  std::uint64_t server_ = 0;    // the number in its welcome
+  std::uint64_t server_ = 0;    // the number of this conversation, which it names
   bool knows_server_ = false;   // the broker named it as this client's
   std::uint64_t asked_of_ = 0;  // whom the check is about
   bool checking_ = false;
   bool is_unconfirmed_ = false;
-  monotonic::time_point check_at_;  // not before
+  // Not before:
+  monotonic::time_point check_at_;
+  monotonic::time_point ask_at_;
+  monotonic::time_point greet_at_;
+  monotonic::duration greet_pause_{};
   bool restarts_ = false;
   std::uint64_t last_id_ = 0;
   std::vector<verdict> verdicts_;

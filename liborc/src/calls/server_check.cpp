@@ -13,7 +13,6 @@ namespace orc::detail {
 
 namespace {
 
-constexpr auto broker_timeout = std::chrono::milliseconds(250);  // the server says welcome again
 constexpr int attempts = 3;  // a broker that restarts between two questions names participants anew
 
 [[nodiscard]] server_check::answer look_up(orc::directory& in, const std::string& service, const std::string& replies) {
@@ -42,14 +41,14 @@ server_check::~server_check() {
 }
 
 void server_check::start(std::string broker, std::string service, std::string replies,
-                         std::function<void(const answer&)> answered) {
+                         std::chrono::milliseconds patience, std::function<void(const answer&)> answered) {
   finish(thread_);
   if (stop_ < 0) stop_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   thread_ = start_quiet([broker = std::move(broker), service = std::move(service), replies = std::move(replies),
-                         answered = std::move(answered), stop = stop_]() noexcept {
+                         patience, answered = std::move(answered), stop = stop_]() noexcept {
     answer found;
     try {
-      orc::directory in({.broker = broker, .broker_timeout = broker_timeout, .stop_fd = stop});
+      orc::directory in({.broker = broker, .broker_timeout = patience, .stop_fd = stop});
       if (!broker.empty()) found = look_up(in, service, replies);
     } catch (const std::exception&) {
       // Out of memory: as if no broker had answered.

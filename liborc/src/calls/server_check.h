@@ -2,6 +2,7 @@
 // register a client's reply topic.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -23,9 +24,10 @@ class server_check {
   server_check(const server_check&) = delete;
   server_check& operator=(const server_check&) = delete;
 
-  // Calls `answered` once from the other thread, unless stop() comes before. Call it again only when `answered` has
-  // been called. Throws std::system_error.
-  void start(std::string broker, std::string service, std::string replies, std::function<void(const answer&)> answered);
+  // Waits at most `patience` for each of two answers of the broker. Calls `answered` once from the other thread, unless
+  // stop() comes before. Call it again only when `answered` has been called. Throws std::system_error.
+  void start(std::string broker, std::string service, std::string replies, std::chrono::milliseconds patience,
+             std::function<void(const answer&)> answered);
   // Waits for the thread, which waits for the broker no longer.
   void stop() noexcept;
 

@@ -48,14 +48,16 @@ bool server_conversation::accepts(std::uint64_t type) const noexcept {
 
 server_conversation::news server_conversation::take_request(std::uint64_t id, std::uint64_t& missing) noexcept {
   if (id <= last_id_ || id > max_id) return news::bad;
-  missing = id - 1 - last_id_;
+  is_greeted_ = !first_hello_;
+  missing = first_hello_ ? 0 : id - 1 - last_id_;
   last_id_ = id;
   return missing != 0 ? news::taken_after_a_gap : news::taken;
 }
 
 bool server_conversation::take_last_id(std::uint64_t id, std::uint64_t& missing) noexcept {
   if (id > max_id) return false;
-  missing = id > last_id_ ? id - last_id_ : 0;
+  is_greeted_ = !first_hello_;
+  missing = id > last_id_ && !first_hello_ ? id - last_id_ : 0;
   last_id_ += missing;
   return true;
 }

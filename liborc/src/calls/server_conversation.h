@@ -16,7 +16,7 @@ class server_conversation {
   struct link_news {
     bool is_new = false;    // it came up
     bool has_gone = false;  // calls that wait end
-    bool welcome = false;   // say welcome: the client has not introduced itself over it
+    bool welcome = false;   // say welcome: the client may not know that it came up
   };
   [[nodiscard]] link_news follow_link(bool connected) noexcept;
   [[nodiscard]] bool is_greeted() const noexcept { return is_greeted_; }
@@ -34,12 +34,12 @@ class server_conversation {
   enum class news : std::uint8_t { bad, taken, taken_after_a_gap };
   // bad: of an earlier request, or impossible. After a gap: `missing` requests never arrive.
   [[nodiscard]] news take_request(std::uint64_t id, std::uint64_t& missing) noexcept;
-  // open_calls: the client has used the ids up to this one. False: impossible.
+  // open_calls: the client has used the ids up to this one. False: impossible. Before the first hello none is missing.
   [[nodiscard]] bool take_last_id(std::uint64_t id, std::uint64_t& missing) noexcept;
 
  private:
   bool is_connected_ = false;
-  bool is_greeted_ = false;  // over the link that is up
+  bool is_greeted_ = false;  // the client was heard over the link that is up, and has said hello
   bool first_hello_ = true;
   std::size_t hellos_ = 0;   // over the link that is up
   std::size_t refused_ = 0;  // of these

@@ -206,7 +206,8 @@ orc::loan service_client::lend(std::size_t size) noexcept { return replies_.loan
 bool service_client::send(call_kind kind, std::uint64_t id, std::span<const std::byte> payload) noexcept {
   orc::loan memory = replies_.loan(call_header_size + payload.size());
   if (!memory) return false;
-  write_header({.kind = kind, .id = id}, memory.bytes().data());
+  const bool names_server = kind == call_kind::accepted || kind == call_kind::refused || kind == call_kind::running;
+  write_header({.kind = kind, .id = id, .remaining_ns = names_server ? number_ : 0}, memory.bytes().data());
   std::ranges::copy(payload, memory.bytes().begin() + call_header_size);
   return static_cast<bool>(replies_.send(std::move(memory)));
 }

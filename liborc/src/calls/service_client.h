@@ -52,8 +52,13 @@ class service_client : public std::enable_shared_from_this<service_client> {
   [[nodiscard]] bool is_listed() const noexcept { return listed_; }
   // Whether it can be ended: its link is down, and the broker does not list it.
   [[nodiscard]] bool is_gone() const noexcept { return !listed_ && !is_connected(); }
-  // Whether it shall come again when it has ended: it never had its topics.
-  [[nodiscard]] bool wants_again() const noexcept { return wants_again_ && listed_; }
+  // The same for one that is gone. The broker may list it again before it has ended.
+  void end_until_listed() noexcept {
+    was_gone_ = true;
+    end();
+  }
+  // Whether it shall come again when it has ended: it never had its topics, or was gone for a while.
+  [[nodiscard]] bool wants_again() const noexcept { return (wants_again_ || was_gone_) && listed_; }
   // What comes in its place when it has ended. One thread at a time.
   void set_successor(const publication_state& publication) { successor_ = publication; }
   [[nodiscard]] const std::optional<publication_state>& successor() const noexcept { return successor_; }
@@ -97,12 +102,14 @@ class service_client : public std::enable_shared_from_this<service_client> {
   const publication_state state_;
   const call_client identity_;
   const bool is_refused_;
+  const std::uint64_t number_;  // of this conversation: a client that comes again gets another one
   std::thread thread_;
   std::atomic<bool> stopping_{false};
   std::atomic<bool> ended_{false};
   std::atomic<bool> listed_{true};
   std::atomic<bool> has_greeted_{false};
   std::atomic<bool> wants_again_{false};
+  std::atomic<bool> was_gone_{false};
   const monotonic::time_point made_at_ = monotonic::now();
   std::optional<publication_state> successor_;
 

@@ -1,5 +1,6 @@
 // A client's thread: makes the topics, receives, and serves the calls of a service without threads.
 #include <algorithm>
+#include <random>
 #include <utility>
 
 #include "calls/on_turn.h"
@@ -16,6 +17,11 @@ constexpr int idle_slice_ms = 1000;     // the end of a topic wakes the thread
 constexpr int greeting_slice_ms = 100;  // between two welcomes to a client that has not answered
 constexpr std::size_t held_of_client_messages = 60;
 
+[[nodiscard]] std::uint64_t random_number() {
+  std::random_device source;
+  return (std::uint64_t{source()} << 32 | source()) | 1U;  // never 0
+}
+
 }  // namespace
 
 service_client::service_client(service_core& of, std::uint64_t id, const publication_state& publication, bool refused)
@@ -25,7 +31,8 @@ service_client::service_client(service_core& of, std::uint64_t id, const publica
       identity_{.name = publication.participant.name,
                 .host = publication.participant.host,
                 .pid = publication.participant.pid},
-      is_refused_(refused) {}
+      is_refused_(refused),
+      number_(random_number()) {}
 
 service_client::~service_client() { detail::finish(thread_); }
 
@@ -91,7 +98,7 @@ bool service_client::set_up() {
 void service_client::follow_link() {
   const auto news = conversation_.follow_link(requests_.connected());
   if (news.is_new) over_shm_ = requests_.link().transport == transport::shm;
-  if (news.welcome) (void)send(call_kind::welcome, service_.instance());
+  if (news.welcome) (void)send(call_kind::welcome, number_);
   if (news.has_gone)
     drop_calls({.code = call_errc::lost, .text = "the link from the client ended before the call began"});
 }

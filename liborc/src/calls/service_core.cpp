@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <random>
 #include <system_error>
 #include <typeinfo>
 
@@ -22,11 +21,6 @@ constexpr std::size_t max_refused_clients = 32;  // that learn why
 constexpr auto patience_with_silence = std::chrono::seconds(3);
 constexpr auto between_looks_for_clients = std::chrono::seconds(2);
 constexpr auto between_figures = std::chrono::seconds(1);
-
-[[nodiscard]] std::uint64_t random_number() {
-  std::random_device source;
-  return std::uint64_t{source()} << 32 | source();
-}
 
 [[nodiscard]] call_error too_late() { return {.code = call_errc::lost, .text = "the call was too late to begin"}; }
 
@@ -52,7 +46,6 @@ service_core::service_core(orc::participant& by, std::string name, call_types ty
       handler_(std::move(handler)),
       options_(std::move(options)),
       patience_(patience),
-      instance_(random_number()),
       reply_hash_(hash_of(types_.reply)),
       generation_(fork_generation()),
       recorder_(options_.recorded ? std::make_unique<call_recorder>(participant_, name_, types_) : nullptr),
@@ -238,7 +231,7 @@ void service_core::look_after() {
   {
     const std::lock_guard lock(clients_mutex_);
     for (const auto& [id, client] : clients_) {
-      if (client->is_gone()) client->end();
+      if (client->is_gone()) client->end_until_listed();
     }
     std::erase_if(clients_, [&](const auto& each) {
       if (!each.second->has_ended()) return false;

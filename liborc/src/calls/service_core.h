@@ -60,8 +60,6 @@ class service_core : public std::enable_shared_from_this<service_core> {
   [[nodiscard]] const service_options& options() const noexcept { return options_; }
   [[nodiscard]] const call_types& types() const noexcept { return types_; }
   [[nodiscard]] std::uint64_t reply_hash() const noexcept { return reply_hash_; }
-  // A random number of this service, which distinguishes it from its predecessor.
-  [[nodiscard]] std::uint64_t instance() const noexcept { return instance_; }
   [[nodiscard]] bool is_inline() const noexcept { return options_.threads == 0; }
   [[nodiscard]] bool is_stopping() const noexcept { return stopping_.load(std::memory_order_relaxed); }
   [[nodiscard]] orc::participant& of() const noexcept { return participant_; }
@@ -151,7 +149,6 @@ class service_core : public std::enable_shared_from_this<service_core> {
   std::function<bool(monotonic::time_point)> withdraw_;
   const service_options options_;
   const std::chrono::nanoseconds patience_;
-  const std::uint64_t instance_;
   const std::uint64_t reply_hash_;
   const unsigned generation_;
   std::atomic<bool> started_{false};
