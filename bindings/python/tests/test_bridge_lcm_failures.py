@@ -20,14 +20,23 @@ from orc.bridge._lcm.datagrams import Reassembly
 from orc.bridge._lcm.frames import CHANNEL, MAX_PIECE, OVERHEAD
 from orc.bridge._lcm.groups import Groups, decode_shard, shards_of
 from orc.bridge._lcm.incoming import Incoming
-from orc.bridge._lcm.link import LinkOptions
+from orc.bridge._lcm.link import LinkOptions, OwnAddress
 from orc.bridge._lcm.log import logger
 from orc.bridge._lcm.loop import Loop
 from orc.bridge._lcm.network import LcmNetwork
 from orc.bridge._lcm.outgoing import Outgoing, Pace
-from orc.bridge._lcm.packets import NO_SESSION, decode_hello, encode_hello, new_session
+from orc.bridge._lcm.packets import (
+    NO_SESSION,
+    REPORT,
+    Report,
+    Seal,
+    decode_hello,
+    encode_hello,
+    encode_report,
+    new_session,
+)
 from orc.bridge._lcm.settings import Settings, TopicRule
-from orc.bridge._lcm.tcp import TcpListener
+from orc.bridge._lcm.tcp import Connection, TcpLink, TcpListener
 from orc.bridge._lcm.topics_in import TopicsIn
 from orc.bridge._lcm.urls import lcm_url
 from orc.bridge._shared.counters import Counters
@@ -61,13 +70,13 @@ def on(loop: Loop, work: Callable[[], Any]) -> Any:
 class FailingOnce:
     """A sender whose interface is down for one datagram."""
 
-    def __init__(self, real: socket.socket, fails_at: int) -> None:
-        self._real, self._left = real, fails_at
+    def __init__(self, real: socket.socket, fails_at: int, error: int = errno.ENETDOWN) -> None:
+        self._real, self._left, self._error = real, fails_at, error
 
     def send(self, datagram: bytes) -> None:
         self._left -= 1
         if self._left == 0:
-            raise OSError(errno.ENETDOWN, "down")
+            raise OSError(self._error, "down")
         self._real.send(datagram)
 
     def __getattr__(self, name: str) -> Any:
@@ -176,6 +185,75 @@ def test_a_socket_that_fails_while_the_link_sends_ends_it_once(
     on(loop, listener.close)
     assert len(hub.downs) == 1 and not link.is_up
     assert not caplog.records, caplog.text
+
+
+@pytest.mark.parametrize("has_link", [False, True])
+def test_a_connection_that_ended_is_looked_at_without_harm(
+    loop: Loop, caplog: pytest.LogCaptureFixture, has_link: bool
+) -> None:
+    """It ends between two looks at whether the host still has its address."""
+    server = socket.create_server(("127.0.0.1", 0))
+    counters = Counters(logger)
+    made = socket.create_connection(server.getsockname())
+    connection = on(loop, lambda: Connection(made, "there", True, LinkOptions(), Ups(), loop, counters))
+    own = OwnAddress()
+    assert not on(loop, lambda: own.is_gone(made, 1.0))
+    if has_link:
+        on(loop, lambda: connection._lose("a test"))
+    else:
+        on(loop, connection.close)
+    assert not on(loop, lambda: own.is_gone(made, 2.0))
+    on(loop, lambda: connection.advance(time.monotonic() + 10.0))
+    assert counters.snapshot() == {} and not caplog.records
+    server.close()
+
+
+@pytest.mark.parametrize(("error", "is_new"), [(errno.ENOBUFS, False), (errno.EPERM, False), (errno.ENETDOWN, True)])
+def test_only_a_socket_whose_network_is_gone_is_made_anew(loop: Loop, error: int, is_new: bool) -> None:
+    url = f"udpm://239.255.76.67:{free_port()}?ttl=0"
+    network: Any = on(
+        loop, lambda: LcmNetwork(lcm_url(url), lambda _: True, lambda *_: None, 1 << 20, loop, Counters(logger))
+    )
+
+    def send_beacon() -> bool:
+        network._sender, before = FailingOnce(network._sender, 1, error), network._receiver
+        network._beacon_at = 0.0
+        network._advance(1.0)
+        return network._receiver is not before
+
+    assert on(loop, lambda: [send_beacon()]) == [is_new]
+    on(loop, network.close)
+
+
+def test_a_report_from_after_it_came_leaves_the_ages_as_they_are() -> None:
+    """It would make each age 0."""
+    counters = Counters(logger)
+    link: Any = TcpLink(FakeConnection(), LinkOptions(), Ups(), Seal(b"", b"a", b"b"), counters)  # type: ignore[arg-type]
+    for behind_ns in (10**12, 0):
+        report = Report(1, 0, 0, clock_ns(), behind_ns, [])
+        link._take_packet(REPORT, encode_report(report), time.monotonic())
+        link.clock.is_ahead(-(10**9), clock_ns())
+    assert -(10**9) <= link.clock.ahead_ns(clock_ns()) <= 0
+    assert counters.snapshot() == {"malformed packet": 1}
+
+
+class FakeConnection:
+    name, is_idle = "there", False
+
+    def send(self, packet: bytes) -> None:
+        pass
+
+
+def test_a_sample_whose_age_stays_unknown_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(topics_in, "_UNKNOWN_S", 0.0)
+    settings = Settings(topics=[TopicRule(name="**", local="{topic}")], max_topics=10)
+    topics = TopicsIn(settings, Publishes(), LocalPublications(), Counters(logger))
+    topics.start()
+    head = topic_bytes.TopicHead(0, True, 1, bytes(15) + b"\1")
+    topics.put(b"state", topic_bytes.encode(head, b"sample"), PeerClock(), lambda _: None)
+    wait_until(lambda: topics._counters.snapshot().get("age unknown") == 1)
+    wait_until(lambda: not topics._fresh)
+    topics.close()
 
 
 class Publishes:

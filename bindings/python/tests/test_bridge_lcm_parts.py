@@ -404,3 +404,10 @@ def test_a_key_must_be_secret_and_long(tmp_path: pathlib.Path) -> None:
         options(b"0123456789abcdef", 0o640)
     with pytest.raises(SettingsError, match="openssl rand"):
         options(b"short", 0o600)
+
+
+def test_a_tunnel_of_another_version_is_named() -> None:
+    hello = packets.encode_hello(b"", packets.new_session(), packets.NO_SESSION)
+    assert "version 1" in packets.why_no_hello(hello[:4] + b"\x01" + hello[5:])
+    for stranger in (hello, hello[:4], b"", b"GET / HTTP/1.1"):
+        assert packets.why_no_hello(stranger) == "no hello with our key"

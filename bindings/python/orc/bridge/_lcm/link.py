@@ -85,12 +85,12 @@ class OwnAddress:
         if now < self._look_at:
             return False
         self._look_at = now + _ALIVE_S
-        host, _, *scope = of.getsockname()
-        with socket.socket(of.family, socket.SOCK_DGRAM) as probe:
-            try:
+        try:
+            host, _, *scope = of.getsockname()
+            with socket.socket(of.family, socket.SOCK_DGRAM) as probe:
                 probe.bind((host, 0, *scope))
-            except OSError as error:
-                return error.errno == errno.EADDRNOTAVAIL
+        except OSError as error:  # such as: it was closed, or the process has too many files
+            return error.errno == errno.EADDRNOTAVAIL
         return False
 
 
@@ -153,6 +153,9 @@ class Link(ABC):
                 self._counters.drop("malformed packet", f"a report of {self.peer}")
                 return
             clock = clock_ns()
+            if report.behind_ns is not None and report.behind_ns > clock - report.clock_ns:
+                self._counters.drop("malformed packet", f"a report of {self.peer} from after it came")
+                return
             if self._peers_clock.ahead_ns(clock) is None:
                 self._report_soon(now)  # topics of the other end wait for this
             self._peers_clock.is_ahead(report.clock_ns - clock, clock)

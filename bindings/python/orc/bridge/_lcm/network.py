@@ -30,6 +30,8 @@ _DATAGRAMS_A_TURN = 256
 _LOCAL_DATAGRAM = 65000
 _LEARN_S = 0.3
 _IP_MTU, _IP_MULTICAST_ALL = 14, 49
+_STALE = {errno.ENETDOWN, errno.ENETUNREACH, errno.ENODEV, errno.EADDRNOTAVAIL, errno.EINVAL}
+"""Errors of a socket whose address or interface is gone. Others, such as a full queue, no new socket mends."""
 _MREQN = struct.Struct("=4s4si")
 
 
@@ -65,7 +67,7 @@ class LcmNetwork:
         """Sends a beacon when it is due. Returns when to call again."""
         if now >= self._beacon_at:
             self._beacon_at = now + _BEACON_S
-            if not (self._is_joined() and self._send(BEACON)):
+            if not self._is_joined() or self._send(BEACON) in _STALE:
                 self._renew(now)
         return self._beacon_at
 
@@ -114,7 +116,7 @@ class LcmNetwork:
             self._counters.drop("not sent", f"a message of {len(payload)} bytes does not fit this network")
             return False
         number, self._number = self._number, self._number + 1  # also when a fragment is not sent: others were
-        return all(self._send(each) for each in datagrams(number, channel, payload, self._datagram_bytes))
+        return all(self._send(each) == 0 for each in datagrams(number, channel, payload, self._datagram_bytes))
 
     def _take(self, datagram: memoryview, source: Source, now: float) -> None:
         if source == self._self:
@@ -142,13 +144,14 @@ class LcmNetwork:
             self._answered = now
             self._send(BEACON)
 
-    def _send(self, datagram: bytes) -> bool:
+    def _send(self, datagram: bytes) -> int:
+        """Returns 0, or the error."""
         try:
             self._sender.send(datagram)
-            return True
+            return 0
         except OSError as error:
             self._counters.drop("not sent", f"to {self._url.group}: {error}")
-            return False
+            return error.errno or errno.EIO
 
 
 def _interface_of(url: LcmUrl) -> Optional[int]:

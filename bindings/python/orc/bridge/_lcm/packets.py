@@ -68,6 +68,14 @@ def decode_hello(shared_key: bytes, packet: bytes) -> Optional[Hello]:
     return Hello(opened[1][:SESSION_BYTES], opened[1][SESSION_BYTES:])
 
 
+def why_no_hello(packet: bytes) -> str:
+    """Returns why decode_hello took none."""
+    magic, version = packet[:4], packet[4:5]
+    if magic == _MAGIC and version and version[0] != _VERSION:
+        return f"version {version[0]} of the tunnel, and this end has {_VERSION}: update both"
+    return "no hello with our key"
+
+
 class Seal:
     """Seals and opens the packets of one link."""
 

@@ -23,6 +23,7 @@ from .packets import (
     decode_hello,
     encode_hello,
     new_session,
+    why_no_hello,
 )
 
 _LENGTH = struct.Struct("<I")
@@ -114,6 +115,8 @@ class Connection:
 
     def advance(self, now: float) -> float:
         """Returns when to call again."""
+        if not self.is_open:
+            return float("inf")
         link = self.link  # sending may lose it
         if link is not None:
             again_at = link.advance(now)
@@ -204,7 +207,7 @@ class Connection:
     def _shake(self, packet: bytes) -> None:
         hello = decode_hello(self._options.shared_key, packet)
         if hello is None:
-            self._refuse("no hello with our key")
+            self._refuse(why_no_hello(packet))
         elif self._asks:
             if hello.peer != self._session:
                 self._refuse("a hello that answers none of ours")

@@ -24,12 +24,15 @@ _MAX_TYPES, _MAX_TYPE_BYTES = 1024, 16 << 20
 _IDLE_S = 10.0
 _TRY_AGAIN_S = 0.5
 _LOOK_AGAIN_S = 0.05
+_UNKNOWN_S = 5.0
+"""A sample waits so long for its age. A link that gives none for longer is lost, and the next one sends it again."""
 
 
 class _Arrival(NamedTuple):
     head: TopicHead
     payload: bytes
     clock: PeerClock
+    at: float
 
 
 @dataclass(eq=False)
@@ -95,7 +98,8 @@ class TopicsIn:
             topic = self._topics.get(local) or self._new_topic(local, rule, ask)
             if topic is None:
                 return
-            topic.arrived, topic.ask, topic.pending = time.monotonic(), ask, _Arrival(head, payload, clock)
+            topic.arrived, topic.ask = time.monotonic(), ask
+            topic.pending = _Arrival(head, payload, clock, topic.arrived)
             self._topics.move_to_end(local)
             self._fresh.add(topic)
             self._news.notify()
@@ -170,39 +174,50 @@ class TopicsIn:
             self._counters.drop("not registered", f"{topic.name}: {error}")
 
     def _forward(self, topic: _InTopic) -> bool:
-        """Returns False when the sample must wait for the topic."""
-        with self._news:
-            arrival = topic.pending
-        if arrival is None:
-            return True
-        head, now_ns = arrival.head, time.time_ns()
-        age_ns = arrival.clock.age_ns(head.stamp_ns, clock_ns())
-        if age_ns is None:
-            return False
-        is_old = bool(topic.rule.max_age_ms) and age_ns > topic.rule.max_age_ms * 1_000_000
-        try:
-            if is_old:
-                self._counters.count("too old")
-            elif topic.publisher is None or (topic.type_hash, topic.keep_last) != (head.type_hash, head.keep_last):
-                if time.monotonic() < topic.try_at or not self._register(topic, head):
-                    return False
-                return self._forward(topic)  # it is older by now
+        """Returns False when the sample must wait for the topic, or for its age."""
+        while True:
             with self._news:
-                if topic.pending is arrival:
-                    topic.pending = None
-            if not is_old:
-                topic.publisher.send_msg(arrival.payload, stamp_ns=max(1, now_ns - age_ns))
-                self._counters.count("samples received")
-        except NameTaken:
-            self._counters.drop("not bridged", f"{topic.name} is published in this network already")
-            topic.try_at = time.monotonic() + 10 * _TRY_AGAIN_S
+                arrival = topic.pending
+            if arrival is None:
+                return True
+            head, now_ns = arrival.head, time.time_ns()
+            age_ns = arrival.clock.age_ns(head.stamp_ns, clock_ns())
+            if age_ns is None:
+                return self._waits_too_long(topic, arrival)
+            is_old = bool(topic.rule.max_age_ms) and age_ns > topic.rule.max_age_ms * 1_000_000
+            try:
+                if is_old:
+                    self._counters.count("too old")
+                elif topic.publisher is None or (topic.type_hash, topic.keep_last) != (head.type_hash, head.keep_last):
+                    if time.monotonic() < topic.try_at or not self._register(topic, head):
+                        return False
+                    continue  # it is older by now
+                with self._news:
+                    if topic.pending is arrival:
+                        topic.pending = None
+                if not is_old:
+                    topic.publisher.send_msg(arrival.payload, stamp_ns=max(1, now_ns - age_ns))
+                    self._counters.count("samples received")
+            except NameTaken:
+                self._counters.drop("not bridged", f"{topic.name} is published in this network already")
+                topic.try_at = time.monotonic() + 10 * _TRY_AGAIN_S
+                return False
+            except (Error, MemoryError) as error:
+                self._counters.drop("not forwarded", f"{topic.name}: {error}")
+                topic.try_at = time.monotonic() + _TRY_AGAIN_S
+                return topic.publisher is not None
+            except Exception:
+                logger.exception("topic %s", topic.name)
+            return True
+
+    def _waits_too_long(self, topic: _InTopic, arrival: _Arrival) -> bool:
+        """Drops it then: its age is unknown."""
+        if time.monotonic() < arrival.at + _UNKNOWN_S:
             return False
-        except (Error, MemoryError) as error:
-            self._counters.drop("not forwarded", f"{topic.name}: {error}")
-            topic.try_at = time.monotonic() + _TRY_AGAIN_S
-            return topic.publisher is not None
-        except Exception:
-            logger.exception("topic %s", topic.name)
+        self._counters.drop("age unknown", f"a sample of {topic.name}: its link ended, or tells no time")
+        with self._news:
+            if topic.pending is arrival:
+                topic.pending = None
         return True
 
     def _register(self, topic: _InTopic, head: TopicHead) -> bool:

@@ -26,6 +26,7 @@ from .packets import (
     decode_hello,
     encode_hello,
     new_session,
+    why_no_hello,
 )
 
 _DATAGRAMS_A_TURN = 256
@@ -215,7 +216,7 @@ class UdpListener:
             return
         hello = decode_hello(self._options.shared_key, packet)
         if hello is None:
-            self._counters.drop("stranger", f"a packet of {len(packet)} bytes from {name}, without our key")
+            self._counters.drop("stranger", f"{why_no_hello(packet)}: {len(packet)} bytes from {name}")
             return
         epoch = int(now / _EPOCH_S)
         if hello.peer == NO_SESSION:
@@ -348,7 +349,7 @@ class UdpConnector:
                 self._advance(now)
             return
         if self._peer == NO_SESSION:
-            self._counters.drop("stranger", f"a packet of {len(packet)} bytes from {self._name}, without our key")
+            self._counters.drop("stranger", f"{why_no_hello(packet)}: {len(packet)} bytes from {self._name}")
             return
         seal = Seal(self._options.shared_key, self._session, self._peer)
         if seal.open(packet) is None:
