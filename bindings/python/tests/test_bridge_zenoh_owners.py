@@ -98,8 +98,8 @@ class Sample:
 
     kind, timestamp = zenoh.SampleKind.PUT, None
 
-    def __init__(self, key: str, payload: bytes, sequence: int, keep_last: bool = True) -> None:
-        head = SampleHead(sequence, time.time_ns(), b"p" * 16, keep_last=keep_last)
+    def __init__(self, key: str, payload: bytes, sequence: int, keep_last: bool = True, clock: int = 0) -> None:
+        head = SampleHead(sequence, time.time_ns(), b"p" * 16, keep_last=keep_last, clock=clock)
         self.key_expr, self.payload, self.attachment = key, Payload(payload), Payload(encode(head))
 
 
@@ -213,6 +213,66 @@ def test_a_name_lasts_as_long_as_one_of_its_keys() -> None:
     assert sorted(network.participant.registered) == ["a", "b"]
 
 
+def test_the_first_of_two_keys_of_different_kinds_has_the_name_until_it_is_idle() -> None:
+    network = Network(2)
+
+    def receive_both(number: int) -> None:
+        for key, keep_last in (("orc/r1/a", True), ("orc/r2/a", False)):
+            network.inbound._sort(Sample(key, key.encode(), number, keep_last))
+            network.settle()
+
+    for number in (1, 2, 3):
+        receive_both(number)
+    assert network.participant.sent == [("a", b"orc/r1/a")] * 3
+    assert network.inbound._counters.snapshot()["not bridged"] == 3
+    network.inbound._topics["orc/r1/a"].arrived -= 11.0
+    network.inbound._sort(Sample("orc/r2/a", b"now", 4, False))
+    network.settle()
+    assert network.participant.sent[-1] == ("a", b"now")
+
+
+def test_no_token_outlives_the_bridge_when_it_ends_while_a_topic_is_registered() -> None:
+    network = Network(2)
+    network.receive("a", b"1")
+    network.send()
+    network.participant.between = lambda: [each.close() for each in network.inbound._published.values()] and None
+    network.settle()
+    assert list(network.participant.registered) == ["a"] and not network.session.tokens
+
+
+class UnknownClocks:
+    def age_ns(self, *_: Any) -> Optional[int]:
+        return None
+
+
+def test_samples_whose_clock_does_not_answer_are_dropped_in_the_end() -> None:
+    network = Network(2)
+    network.inbound._clocks = UnknownClocks()
+
+    def receive_and_send(number: int, clock: int) -> bool:
+        network.inbound._sort(Sample("orc/r/a", b"1", number, clock=clock))
+        done: bool = network.inbound._forward(network.inbound._topics["orc/r/a"])
+        return done
+
+    assert not receive_and_send(1, 5)
+    topic = network.inbound._topics["orc/r/a"]
+    topic.pending.waits_since -= 11.0
+    assert receive_and_send(2, 5)
+    assert not receive_and_send(3, 5)
+    topic.pending.waits_since -= 11.0
+    assert not receive_and_send(4, 6)  # this clock has only been asked
+    assert network.inbound._counters.snapshot() == {"age unknown": 1}
+
+
+def test_an_old_sample_without_a_clock_stays_old_when_a_newer_one_comes() -> None:
+    network = Network(2)
+    network.receive("a", b"1")
+    topic = network.inbound._topics["orc/r/a"]
+    topic.pending.arrived -= 5.0
+    age_ns = network.inbound._age_ns(topic, topic.pending, time.time_ns())
+    assert age_ns >= 5_000_000_000
+
+
 @pytest.mark.parametrize("wanted", list(itertools.product((True, False), repeat=3)))
 @pytest.mark.parametrize("fails_at", [None, 0, 1])
 def test_a_service_is_there_exactly_when_it_is_wanted(wanted: Tuple[bool, ...], fails_at: Optional[int]) -> None:
@@ -253,6 +313,12 @@ def _change(changes: List[Tuple[int, bool]], fails_at: Optional[int]) -> None:
     assert bool(there) == last
     follower.stop()
     assert not follower.step() and not there
+
+
+def test_a_service_that_is_not_there_has_no_thread() -> None:
+    follower = Follower("a", lambda _: None, lambda _: None)
+    follower.want(False)
+    assert follower._thread is None
 
 
 class Failing:

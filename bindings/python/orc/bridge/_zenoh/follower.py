@@ -33,7 +33,7 @@ class Follower:
         with self._changed:
             self._is_wanted, self._turn = exists, self._turn + 1
             self._changed.notify()
-            if self._thread is None and not self._is_closing:
+            if exists and self._thread is None and not self._is_closing:
                 self._thread = threading.Thread(target=self._run, name=f"zenoh {self._name}", daemon=True)
                 self._thread.start()
 

@@ -26,7 +26,7 @@ from .clocks import Clocks
 from .formats import End, Format, Source, end_numbers
 from .log import logger
 from .order import Order
-from .published import Published
+from .published import Kind, Published
 from .schemas import Schemas
 from .sessions import direct
 from .settings import Settings, TopicRule, local_name, rule_for
@@ -34,6 +34,8 @@ from .settings import Settings, TopicRule, local_name, rule_for
 _TRY_AGAIN_S = 0.5
 _LOOK_AGAIN_S = 0.05
 _IDLE_S = 10.0
+_UNKNOWN_S = 10.0
+"""Samples wait so long for an age. Whoever is away longer loses its session, and sends the last sample again."""
 _REGISTERING_THREADS = 4
 
 
@@ -43,6 +45,9 @@ class _Arrival:
     payload: Any
     timestamp: Any
     """Zenoh's; None: it has none."""
+    arrived: float
+    waits_since: float
+    """When the first one arrived of those by the same clock that newer ones have replaced."""
 
 
 class _InTopic:
@@ -103,7 +108,7 @@ class Inbound:
             self._news.notify()
             published = list(self._published.values())
         for topic in published:
-            topic.withdraw()
+            topic.close()
         self._thread.join(5.0)
         self._pool.shutdown(wait=False)
 
@@ -137,7 +142,10 @@ class Inbound:
                 return
             topic.arrived = time.monotonic()
             self._topics.move_to_end(key)
-            topic.pending = _Arrival(head, sample.payload, sample.timestamp)
+            before, since = topic.pending, topic.arrived
+            if before is not None and head is not None and before.head is not None and before.head.clock == head.clock:
+                since = before.waits_since
+            topic.pending = _Arrival(head, sample.payload, sample.timestamp, topic.arrived, since)
             self._fresh[key] = topic
             self._news.notify()
 
@@ -221,16 +229,20 @@ class Inbound:
         head, now_ns = arrival.head, time.time_ns()
         age_ns = self._age_ns(topic, arrival, now_ns)
         if age_ns is None:
-            return False
+            return self._waits_too_long(topic, arrival)
         if topic.rule.max_age_ms and age_ns > topic.rule.max_age_ms * 1_000_000:
             self._counters.drop("too old", f"a sample of {topic.name} has {age_ns // 1_000_000} ms")
             self._done(topic, arrival)
             return True
-        type_hash = head.type_hash if head is not None else 0
-        keep_last = head.keep_last if head is not None else True
-        publisher = topic.published.publisher(type_hash, keep_last)
+        digest = topic.source.type_digest
+        kind = Kind(0, digest, True) if head is None else Kind(head.type_hash, digest, head.keep_last)
+        publisher = topic.published.publisher(kind)
         if publisher is None:
-            self._prepare_soon(topic, type_hash, keep_last)
+            if self._is_anothers(topic):
+                self._counters.drop("not bridged", f"{topic.name} has another type at {topic.published.key}")
+                self._done(topic, arrival)
+                return True
+            self._prepare_soon(topic, kind)
             return False
         try:
             publisher.send_msg(arrival.payload.to_bytes(), stamp_ns=max(1, now_ns - age_ns))
@@ -239,6 +251,20 @@ class Inbound:
             return False
         except (Error, MemoryError) as error:
             self._counters.drop("not forwarded", f"{topic.name}: {error}")
+        self._done(topic, arrival)
+        return True
+
+    def _is_anothers(self, topic: _InTopic) -> bool:
+        """Of several keys with one name here, the first has it until it is idle."""
+        with self._news:
+            owner = self._topics.get(topic.published.key)
+            return owner not in (None, topic) and time.monotonic() - owner.arrived < _IDLE_S
+
+    def _waits_too_long(self, topic: _InTopic, arrival: _Arrival) -> bool:
+        """Drops it then: its age is unknown."""
+        if time.monotonic() < arrival.waits_since + _UNKNOWN_S:
+            return False
+        self._counters.drop("age unknown", f"a sample of {topic.name}: no clock answers at {topic.source.robot}")
         self._done(topic, arrival)
         return True
 
@@ -255,22 +281,22 @@ class Inbound:
         stamp_ns = head.stamp_ns if head is not None else 0
         if not stamp_ns and arrival.timestamp is not None:
             stamp_ns = int(arrival.timestamp.get_time().timestamp() * 1e9)
-        return max(now_ns - (stamp_ns or now_ns), int((time.monotonic() - topic.arrived) * 1e9))
+        return max(now_ns - (stamp_ns or now_ns), int((time.monotonic() - arrival.arrived) * 1e9))
 
-    def _prepare_soon(self, topic: _InTopic, type_hash: int, keep_last: bool) -> None:
+    def _prepare_soon(self, topic: _InTopic, kind: Kind) -> None:
         with self._news:
             if topic.is_preparing or time.monotonic() < topic.prepare_at or self._topics.get(topic.key) is not topic:
                 return
             topic.is_preparing = True  # and is not forgotten meanwhile
-        self._pool.submit(self._prepare, topic, type_hash, keep_last)
+        self._pool.submit(self._prepare, topic, kind)
 
     # Threads that register.
 
-    def _prepare(self, topic: _InTopic, type_hash: int, keep_last: bool) -> None:
+    def _prepare(self, topic: _InTopic, kind: Kind) -> None:
         try:
-            if topic.published.publisher(type_hash, keep_last) is None and self._came_from_here(topic):
+            if topic.published.publisher(kind) is None and self._came_from_here(topic):
                 return
-            self._register(topic, type_hash, keep_last)
+            self._register(topic, kind)
         except NotBridged as error:
             self._counters.drop("not bridged", f"{topic.name}: {error}")
         except Error as error:
@@ -302,15 +328,15 @@ class Inbound:
                 topic.pending = None
         return True
 
-    def _register(self, topic: _InTopic, type_hash: int, keep_last: bool) -> None:
-        type, source = self._type_of(topic, type_hash), topic.source
+    def _register(self, topic: _InTopic, kind: Kind) -> None:
+        type, source = self._type_of(topic, kind.type_hash), topic.source
 
         def tokens() -> List[Any]:
             zid = str(self._session.info.zid())
-            end = End(zid, "MS", next(end_numbers), topic.name, source.type_name, source.type_digest, keep_last)
+            end = End(zid, "MS", next(end_numbers), topic.name, source.type_name, source.type_digest, kind.keep_last)
             return [self._session.liveliness().declare_token(key) for key in self._format.tokens(end)]
 
-        topic.published.register(type, type_hash, keep_last, tokens)
+        topic.published.register(topic.key, type, kind, tokens)
 
     def _type_of(self, topic: _InTopic, type_hash: int) -> TypeDescription:
         """Raises NotBridged."""

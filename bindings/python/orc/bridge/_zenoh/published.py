@@ -11,10 +11,19 @@ import zenoh
 from orc import NoBroker, TypeDescription
 
 
+class Kind(NamedTuple):
+    """What all samples of a registration have in common."""
+
+    type_hash: int
+    type_digest: str
+    """That of ROS 2, in whose formats samples have no hash."""
+    keep_last: bool
+
+
 class _Registered(NamedTuple):
     publisher: Any
-    type_hash: int
-    keep_last: bool
+    kind: Kind
+    key: str
 
 
 class Published:
@@ -27,33 +36,40 @@ class Published:
         self._participant = participant
         self._lock = threading.Lock()  # of who registers and unregisters
         self._registered: Optional[_Registered] = None
+        self._token_lock = threading.Lock()  # guards the rest; who closes must not wait for a broker
         self._tokens: List[Any] = []
+        self._is_closed = False
 
-    def publisher(self, type_hash: int, keep_last: bool) -> Any:
+    def publisher(self, kind: Kind) -> Any:
         """Returns the publisher. None: it is not registered so. Sending raises Closed when that has just ended."""
         registered = self._registered
-        if registered is None or (registered.type_hash, registered.keep_last) != (type_hash, keep_last):
-            return None
-        return registered.publisher
+        return registered.publisher if registered is not None and registered.kind == kind else None
 
     @property
     def type_hash(self) -> int:
         """Returns the hash of its type. 0: it has none."""
         registered = self._registered
-        return 0 if registered is None else registered.type_hash
+        return 0 if registered is None else registered.kind.type_hash
 
-    def register(self, type: TypeDescription, type_hash: int, keep_last: bool, tokens: Callable[[], List[Any]]) -> None:
+    @property
+    def key(self) -> str:
+        """Returns the key of Zenoh for which it is registered. Empty: none."""
+        registered = self._registered
+        return "" if registered is None else registered.key
+
+    def register(self, key: str, type: TypeDescription, kind: Kind, tokens: Callable[[], List[Any]]) -> None:
         """Registers it, instead of what was registered. tokens: declares those of it. Raises Error."""
         with self._lock:
-            if self.publisher(type_hash, keep_last) is not None:
+            if self.publisher(kind) is not None:
                 return
             self._end()
             try:
-                made = self._participant.register_topic(self.name, type=type or None, keep_last=keep_last)
+                made = self._participant.register_topic(self.name, type=type or None, keep_last=kind.keep_last)
             except NoBroker:  # it stays registered: a broker that answers later learns of it
                 made = self._participant.publisher(self.name)
-            self._registered = _Registered(made, type_hash, keep_last)
-            self._tokens = tokens()
+            self._registered = _Registered(made, kind, key)
+            with self._token_lock:
+                self._tokens = [] if self._is_closed else tokens()
 
     def leave(self, is_unused: Callable[[], bool]) -> None:
         """Unregisters it, unless it is used again. Raises Error."""
@@ -61,15 +77,21 @@ class Published:
             if is_unused():
                 self._end()
 
-    def withdraw(self) -> None:
-        """Withdraws its tokens."""
-        tokens, self._tokens = self._tokens, []
+    def close(self) -> None:
+        """Withdraws its tokens, for good."""
+        with self._token_lock:
+            self._is_closed = True
+        self._withdraw()
+
+    def _withdraw(self) -> None:
+        with self._token_lock:
+            tokens, self._tokens = self._tokens, []
         for each in tokens:
             with contextlib.suppress(zenoh.ZError):  # the session has ended
                 each.undeclare()
 
     def _end(self) -> None:
-        self.withdraw()
+        self._withdraw()
         if self._registered is not None:
             self._registered = None
             self._participant.unregister_topic(self.name)
