@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 import time
 from typing import Any, Iterator, List
@@ -13,14 +14,18 @@ from support import wait_until
 zenoh = pytest.importorskip("zenoh", reason="eclipse-zenoh is not installed: pip install eclipse-zenoh")
 
 from bridge_fixtures import Fleet, one_fleet, put, receive, wait_for_subscriber  # noqa: E402
-from orc import TypeDescription  # noqa: E402
+from orc import CallError, TypeDescription  # noqa: E402
+from orc.bridge._shared.counters import Counters  # noqa: E402
 from orc.bridge._shared.patterns import is_topic, matches  # noqa: E402
+from orc.bridge._shared.peer_clock import clock_ns  # noqa: E402
 from orc.bridge._shared.type_bytes import decode_type, encode_type  # noqa: E402
-from orc.bridge._zenoh import attachment  # noqa: E402
+from orc.bridge._zenoh import attachment, clocks, offered_services  # noqa: E402
 from orc.bridge._zenoh.attachment import SampleHead  # noqa: E402
 from orc.bridge._zenoh.call_bytes import Asked, decode_asked, decode_error, encode_asked  # noqa: E402
+from orc.bridge._zenoh.log import logger  # noqa: E402
 from orc.bridge._zenoh.order import Order  # noqa: E402
 from orc.bridge._zenoh.patterns import key_expression  # noqa: E402
+from orc.bridge._zenoh.settings import Settings  # noqa: E402
 
 __all__ = ["one_fleet"]
 
@@ -38,11 +43,65 @@ def test_the_attachment_has_the_bytes_of_the_page() -> None:
     assert attachment.decode(expected + b"robot.State") == HEAD
 
 
+def test_a_sample_of_version_1_has_no_clock() -> None:
+    old = bytes.fromhex(
+        "4f5a 01 00 0700000000000000 00002a36fe9c9717000102030405060708090a0b0c0d0e0f 8877665544332211 0b"
+    )
+    assert attachment.decode(old + b"robot.State") == dataclasses.replace(HEAD, clock=0, clock_ns=0)
+
+
+def test_a_call_names_the_robot_whose_clock_it_has() -> None:
+    """A serving bridge asks that robot alone."""
+    asked = Asked(ID, 1.0, 7, -8, "r1")
+    assert decode_asked(encode_asked(asked)) == asked
+    assert decode_asked(encode_asked(Asked(ID, 1.0))) == Asked(ID, 1.0)
+    for robot in ("", "*", "a/b", "r" * 65):
+        assert decode_asked(encode_asked(asked._replace(robot=robot))) is None
+
+
+class Silent:
+    """A session whose questions no one answers."""
+
+    def __init__(self) -> None:
+        self.asked: List[str] = []
+
+    def get(self, key: str, callback: Any, **_: Any) -> None:
+        self.asked.append(key)
+
+
+def test_a_robot_that_names_many_clocks_hides_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clocks, "_MAX_KNOWN", 8)
+    session, counters = Silent(), Counters(logger)
+    known: Any = clocks.Clocks(Settings(prefix="orc"), session, counters)
+    honest = known._ask_soon("honest", 1)
+    honest.clock.is_ahead(0, clock_ns())
+    for clock in range(1, 1000):
+        known.age_ns("liar", clock, 0)
+    assert len(session.asked) == 1 + 4 and counters.snapshot() == {"clock not asked": 995}
+    for robot in range(30):
+        known.age_ns(f"liar{robot}", 1, 0)
+    assert len(known._known) == 8 and known.age_ns("honest", 1, 0) is not None
+    assert known.age_ns("newcomer", 1, 0) is None and session.asked[-1] == "orc/newcomer/@clock/0000000000000001"
+
+
+def test_calls_whose_clock_does_not_answer_end_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(offered_services, "_AGE_S", 0.0)
+    unanswered: Any = clocks.Clocks(Settings(prefix="orc"), Silent(), Counters(logger))
+    offered = offered_services.OfferedServices(Settings(), None, None, None, None, unanswered, Counters(logger))  # type: ignore[arg-type]
+    asked = Asked(ID, 86400.0, 7, -8, "r1")
+    with pytest.raises(CallError, match="not known"):
+        offered._age_s(asked, time.monotonic())
+    monkeypatch.setattr(offered_services, "_AGE_S", 86400.0)
+    offered.close()
+    with pytest.raises(CallError, match="not known"):
+        offered._age_s(asked, time.monotonic())
+
+
 def test_no_bytes_crash_the_readers() -> None:
     made = random.Random(18)
     good = [
         attachment.encode(HEAD),
-        encode_asked(Asked(ID, 1.0, 7, -8)),
+        encode_asked(Asked(ID, 1.0, 7, -8, "r1")),
         encode_type(TypeDescription("a.B", "struct", "struct", b"{}")),
     ]
     for data in good:

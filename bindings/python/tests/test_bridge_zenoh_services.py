@@ -166,7 +166,7 @@ def test_hostile_queries_and_answers_do_no_harm(one_fleet: Fleet) -> None:
         return next(iter(found), None)
 
     wait_until(lambda: ask(b"first", None))
-    good = struct.pack("<2sBB16sQQq", b"OQ", 2, 0, bytes(range(16)), 10**10, 0, 0)
+    good = struct.pack("<2sBB16sQQqB", b"OQ", 2, 0, bytes(range(16)), 10**10, 0, 0, 0)
     assert ask(b"once", good).ok is not None
     assert ask(b"once", good) is None  # the same call again
     no_time, too_long = (good[:20] + each * 8 + good[28:] for each in (b"\0", b"\xff"))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Optional
 
 _HEAD = struct.Struct("<2sBBQq16sQQqB")
+_HEAD_1 = struct.Struct("<2sBBQq16sQB")  # without a clock
 _MAGIC, _VERSION = b"OZ", 2
 _KEEPS_LAST = 1
 _MAX_NAME = 255
@@ -45,15 +46,17 @@ def encode(head: SampleHead) -> bytes:
 
 def decode(data: bytes) -> Optional[SampleHead]:
     """Returns what an attachment says. None: it is none of ours."""
-    if len(data) < _HEAD.size:
+    version = data[2] if len(data) >= _HEAD_1.size else 0
+    head = {1: _HEAD_1, _VERSION: _HEAD}.get(version)
+    if head is None or len(data) < head.size:
         return None
-    magic, version, flags, sequence, stamp_ns, publication, type_hash, *clock, size = _HEAD.unpack_from(data)
-    if (magic, version) != (_MAGIC, _VERSION) or len(data) != _HEAD.size + size:
+    magic, _, flags, sequence, stamp_ns, publication, type_hash, *clock, size = head.unpack_from(data)
+    if magic != _MAGIC or len(data) != head.size + size:
         return None
     if sequence == 0 or stamp_ns < 0 or publication == NO_PUBLICATION or (size and not type_hash):
         return None
     try:
-        name = data[_HEAD.size :].decode()
+        name = data[head.size :].decode()
     except UnicodeDecodeError:
         return None
     return SampleHead(sequence, stamp_ns, publication, type_hash, name, bool(flags & _KEEPS_LAST), *clock)

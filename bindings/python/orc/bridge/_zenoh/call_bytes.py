@@ -8,7 +8,10 @@ from typing import Any, NamedTuple, Optional
 
 from orc import CallErrc, CallError
 
-_ASKED = struct.Struct("<2sBB16sQQq")  # magic, version, 0, id of the call, ns until the deadline, clock, by that clock
+from .patterns import is_chunk
+
+# magic, version, 0, id of the call, ns until the deadline, clock, by that clock, bytes of the robot
+_ASKED = struct.Struct("<2sBB16sQQqB")
 _MAGIC, _VERSION = b"OQ", 2
 _MAX_DEADLINE_NS = 24 * 3600 * 10**9
 _MAX_ERROR = 16384
@@ -25,21 +28,27 @@ class Asked(NamedTuple):
     """Names a clock (Clocks). 0: none."""
     clock_ns: int = 0
     """When it was asked, by that clock."""
+    robot: str = ""
+    """Whose clock. Empty when there is none."""
 
 
 def encode_asked(asked: Asked) -> bytes:
     """Returns the attachment of a query."""
     deadline_ns = max(1, int(asked.deadline_s * 1e9))
-    return _ASKED.pack(_MAGIC, _VERSION, 0, asked.id, deadline_ns, asked.clock, asked.clock_ns)
+    robot = asked.robot.encode()
+    return _ASKED.pack(_MAGIC, _VERSION, 0, asked.id, deadline_ns, asked.clock, asked.clock_ns, len(robot)) + robot
 
 
 def decode_asked(data: bytes) -> Optional[Asked]:
     """Returns what an attachment says. None: it is none of ours."""
-    if len(data) != _ASKED.size:
+    if len(data) < _ASKED.size:
         return None
-    magic, version, _, id, deadline_ns, clock, stamp_ns = _ASKED.unpack(data)
+    magic, version, _, id, deadline_ns, clock, stamp_ns, size = _ASKED.unpack_from(data)
+    robot = data[_ASKED.size :].decode(errors="replace")
     good = (magic, version) == (_MAGIC, _VERSION) and 0 < deadline_ns <= _MAX_DEADLINE_NS
-    return Asked(id, deadline_ns / 1e9, clock, stamp_ns) if good else None
+    if not good or len(data) != _ASKED.size + size or not (is_chunk(robot) if clock else not robot):
+        return None
+    return Asked(id, deadline_ns / 1e9, clock, stamp_ns, robot)
 
 
 def encode_error(error: CallError) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from typing import Any, Optional, Tuple
 
 import zenoh
@@ -18,8 +18,11 @@ from .settings import Settings
 OWN_CLOCK = secrets.randbits(64) | 1
 """Names clock_ns() of this process. 0 names none."""
 _MAX_KNOWN, _MAX_ASKING = 1024, 64
+_MAX_ASKING_ROBOT = 4
+"""So a robot that names many clocks keeps no other one from being asked."""
 _ASK_S = 3.0
 _AGAIN_S, _ANEW_S = 1.0, 10.0
+_IN_USE_S = 60.0
 
 
 class _Peer:
@@ -35,7 +38,7 @@ class Clocks:
         self._settings, self._session, self._counters = settings, session, counters
         self._lock = threading.Lock()  # guards the rest
         self._known: OrderedDict[Tuple[str, int], _Peer] = OrderedDict()
-        self._asking = 0
+        self._asking: Counter[str] = Counter()  # of each robot
         self._queryable: Any = None
 
     def offer(self) -> None:
@@ -51,28 +54,43 @@ class Clocks:
     def age_ns(self, robot: str, clock: int, stamp_ns: int) -> Optional[int]:
         """Returns the age of what was sent then by this clock, and asks for the clock if need be. None: not known yet.
 
-        robot: *: any. Never too small; see PeerClock. Does not wait.
+        Never too small; see PeerClock. Does not wait.
         """
         peer = self._known.get((robot, clock))
         if peer is None or time.monotonic() >= peer.ask_at:
             peer = self._ask_soon(robot, clock)
-        return peer.clock.age_ns(stamp_ns, clock_ns())
+        return None if peer is None else peer.clock.age_ns(stamp_ns, clock_ns())
 
-    def _ask_soon(self, robot: str, clock: int) -> _Peer:
+    def _ask_soon(self, robot: str, clock: int) -> Optional[_Peer]:
         now = time.monotonic()
         with self._lock:
-            peer = self._known.setdefault((robot, clock), _Peer())
-            self._known.move_to_end((robot, clock))
-            if len(self._known) > _MAX_KNOWN:
-                self._known.popitem(last=False)
-            if now < peer.ask_at or self._asking >= _MAX_ASKING:
+            peer = self._known.get((robot, clock))
+            if peer is not None and now < peer.ask_at:
                 return peer
+            is_full = self._asking[robot] >= _MAX_ASKING_ROBOT or sum(self._asking.values()) >= _MAX_ASKING
+            if is_full or (peer is None and not self._has_room(now)):
+                self._counters.count("clock not asked")
+                return peer
+            peer = peer or _Peer()
+            self._known[robot, clock] = peer
+            self._known.move_to_end((robot, clock))
             peer.ask_at = now + _AGAIN_S
-            self._asking += 1
-        self._ask(f"{self._settings.prefix}/{robot}/@clock/{clock:016x}", peer)
+            self._asking[robot] += 1
+        self._ask(robot, clock, peer)
         return peer
 
-    def _ask(self, key: str, peer: _Peer) -> None:
+    def _has_room(self, now: float) -> bool:
+        """Forgets a clock if need be, but none that was measured and is in use."""
+        if len(self._known) < _MAX_KNOWN:
+            return True
+        for name, peer in self._known.items():
+            if peer.clock.ahead_ns(0) is None or now > peer.ask_at + _IN_USE_S:
+                del self._known[name]
+                return True
+        return False
+
+    def _ask(self, robot: str, clock: int, peer: _Peer) -> None:
+        key = f"{self._settings.prefix}/{robot}/@clock/{clock:016x}"
         asked_ns = clock_ns()
 
         def take(reply: Any) -> None:
@@ -86,7 +104,9 @@ class Clocks:
 
         def ended() -> None:
             with self._lock:
-                self._asking -= 1
+                self._asking[robot] -= 1
+                if not self._asking[robot]:
+                    del self._asking[robot]
 
         try:
             self._session.get(

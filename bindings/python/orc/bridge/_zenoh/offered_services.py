@@ -28,6 +28,8 @@ _MAX_ATTACHMENT = 512
 _MAX_OPEN = 64
 _MAX_REMEMBERED = 4096
 _LOOK_S, _ASK_LOOK_S = 0.05, 0.005
+_AGE_S = 3.0
+"""A call waits for its age so long: the sender may have no clock that answers."""
 
 
 class OfferedServices:
@@ -46,6 +48,7 @@ class OfferedServices:
         self._lock = threading.Lock()  # guards the rest
         self._open = 0
         self._seen: OrderedDict[bytes, None] = OrderedDict()
+        self._closing = threading.Event()
         self._pool = ThreadPoolExecutor(_MAX_OPEN, "zenoh call")
 
     def on_topic(self, topic: TopicState, exists: bool) -> None:
@@ -56,6 +59,7 @@ class OfferedServices:
 
     def close(self) -> None:
         """Offers nothing any more."""
+        self._closing.set()
         close_all(self._offers.values())
         self._pool.shutdown(wait=False)
 
@@ -112,7 +116,7 @@ class OfferedServices:
         """Zenoh's thread: must not wait."""
         asked = None if query.attachment is None else decode_asked(query.attachment.to_bytes()[:_MAX_ATTACHMENT])
         if query.attachment is not None and asked is None:
-            self._refuse(query, CallError(CallErrc.bad_request, "the attachment is malformed"))
+            self._refuse(query, CallError(CallErrc.bad_request, "the attachment is malformed, or of another version"))
             return
         payload = query.payload
         if payload is not None and len(payload) > self._settings.max_bytes:
@@ -152,13 +156,16 @@ class OfferedServices:
                 self._open -= 1
 
     def _age_s(self, asked: Asked, arrived: float) -> float:
-        """Waits until it is known, and for the deadline at most."""
-        while time.monotonic() - arrived < asked.deadline_s and asked.clock:
-            age_ns = self._clocks.age_ns("*", asked.clock, asked.clock_ns)
+        """Waits until it is known, but not for long. Raises CallError."""
+        if not asked.clock:
+            return time.monotonic() - arrived
+        until = arrived + min(asked.deadline_s, _AGE_S)
+        while True:
+            age_ns = self._clocks.age_ns(asked.robot, asked.clock, asked.clock_ns)
             if age_ns is not None:
                 return age_ns / 1e9
-            time.sleep(_ASK_LOOK_S)
-        return time.monotonic() - arrived
+            if time.monotonic() >= until or self._closing.wait(_ASK_LOOK_S):
+                raise CallError(CallErrc.lost, "the age of the call is not known")
 
     def _refuse(self, query: Any, error: CallError) -> None:
         self._counters.drop("call refused", str(error))

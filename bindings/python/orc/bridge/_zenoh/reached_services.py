@@ -124,12 +124,13 @@ class ReachedServices:
         if left <= 0:
             return _fail(context, CallError(CallErrc.lost, "the deadline had passed before the query"))
         key = f"{self._settings.prefix}/{rule.robot}/{rule.name}"
+        asked = Asked(secrets.token_bytes(16), left, OWN_CLOCK, asked_ns, self._settings.robot)
         token = zenoh.CancellationToken()
         self._session.get(
             key,
             zenoh.handlers.Callback(take, ended.set, indirect=False),
             payload=request,
-            attachment=encode_asked(Asked(secrets.token_bytes(16), left, OWN_CLOCK, asked_ns)),
+            attachment=encode_asked(asked),
             consolidation=zenoh.ConsolidationMode.NONE,
             timeout=left,
             congestion_control=zenoh.CongestionControl.BLOCK,
