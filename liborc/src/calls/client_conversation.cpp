@@ -28,9 +28,11 @@ client_conversation::actions client_conversation::take_welcome(std::uint64_t ser
                                                                monotonic::time_point now) noexcept {
   actions next = take_name(server, now);
   if (!is_linked_) return next;
-  greets(now);
   // Also after an outage of the way to the server: some requests may have been lost.
-  next.greet = next.ask = true;
+  next.ask = true;
+  // While the first hello is on a slow way, many welcomes come. A server lets go of a client that says too many hellos.
+  next.greet = now >= greet_at_ - greet_pause_ + least_between_hellos;
+  if (next.greet) greets(now);
   return next;
 }
 
