@@ -34,6 +34,9 @@ struct sim_call {
 
 class service_world;
 
+inline constexpr std::size_t sim_server_host = 1;
+inline constexpr std::uint64_t sim_type = 7;  // of the requests
+
 // One client and its connection, which survives the server. `kill` begins a new program in its place.
 class sim_client {
  public:
