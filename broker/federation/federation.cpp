@@ -238,10 +238,10 @@ void federation::turn(time now) {
   for (peer_key which = 0; which < peers_.size(); ++which) {
     auto& peer = peers_[which];
     const bool has_moved = peer.challenge_ends && *peer.challenge_ends <= now;
+    if (has_moved) peer.challenge_ends.reset();  // also where the connection has ended meanwhile
     if (peer.connected && (peer.silent_at <= now || has_moved)) {
       world_.close(which, {});
       lost(which, "silent", now);
-      peer.challenge_ends.reset();
     }
     if (has_moved) {
       discovered(std::string(peer.elsewhere), peer.epoch, now);  // peers_ may grow

@@ -1,5 +1,6 @@
 #include "broker/service/broker_service.h"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -197,7 +198,10 @@ void broker_service::probe(const topic_map::held& held, registration asked, time
   const auto from = asked.from;
   const auto request = asked.request;
   const auto route = map_.route_of(held.participant);
-  const auto trip = route && options_.round_trip ? options_.round_trip(*route) : topic_map::duration{};
+  // The holder could claim any, by answering late.
+  constexpr topic_map::duration longest_trip = std::chrono::seconds(2);
+  const auto trip =
+      route && options_.round_trip ? std::min(options_.round_trip(*route), longest_trip) : topic_map::duration{};
   if (auto waits = waiting_.add(held.participant, std::move(asked), now + options_.probe_timeout + 2 * trip); !waits) {
     reply(from, request, std::move(waits).error());
     return;

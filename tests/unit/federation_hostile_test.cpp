@@ -464,6 +464,22 @@ TEST_CASE("discovery: another address of a broker that is up is given up", "[uni
   CHECK(f.map.topic_count() == 1);
 }
 
+TEST_CASE("discovery: a peer whose connection ends while it is asked whether it moved is forgotten in time", "[unit]") {
+  fixture f(0);
+  f.federated.discovered("tcp://192.0.2.2:5570", 7, f.now);
+  f.federated.connected(0, false, f.now);
+  f.answer(0, page(7, 2, {published("pose", 20)}, true));
+  REQUIRE(f.map.topic_count() == 1);
+  f.federated.discovered("tcp://10.0.0.2:5570", 7, f.now);
+  f.federated.lost(0, "closed", f.now);
+  const auto end = f.now + 70s;  // the lease and some
+  while (f.now < end) {
+    f.pass(federation::still_there);
+    CHECK(f.federated.next_deadline().value_or(federation::time::max()) > f.now);
+  }
+  CHECK(f.map.topic_count() == 0);
+}
+
 TEST_CASE("discovery: without memory for one more peer, its key stays free", "[unit]") {
   fixture f(0);
   f.there.no_memory = true;
