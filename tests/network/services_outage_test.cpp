@@ -3,6 +3,7 @@
 // run at the same time.
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>

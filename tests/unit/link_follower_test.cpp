@@ -200,7 +200,6 @@ TEST_CASE("link follower: a broker that does not know the publication does not e
 
 TEST_CASE("link follower: a publication that left is not connected, and its link ends with the other end", "[unit]") {
   fixture f;
-  f.ipc->can.sees_end = false;
   f.link_up();
   static_cast<void>(f.rang());
   f.report_none(true);
@@ -224,16 +223,17 @@ TEST_CASE("link follower: a link of a publication that left ends after a while, 
     f.ipc->can.sees_end = sees_end;
     f.link_up();
     f.report_none(true);
-    CHECK(f.follower.is_connected() == sees_end);
+    CHECK_FALSE(f.follower.is_connected());
+    CHECK(f.follower.is_linked() == sees_end);
     f.run(departure::link_outlives - 1ms);
     CHECK(f.follower.link() != nullptr);
     f.run(2ms);
     CHECK((f.follower.link() != nullptr) == sees_end);
-    CHECK(f.follower.is_connected() == sees_end);
+    CHECK(f.follower.is_linked() == sees_end);
   }
 }
 
-TEST_CASE("link follower: a publication that left and whose host is silent is not connected", "[unit]") {
+TEST_CASE("link follower: a publication that left and whose host is silent is not linked", "[unit]") {
   fixture f;
   f.link_up({over_tcp});
   f.tcp->next = [] {
@@ -243,10 +243,10 @@ TEST_CASE("link follower: a publication that left and whose host is silent is no
   };
   fake_publisher& first = f.tcp->last();
   f.report_none(true);
-  CHECK(f.follower.is_connected());
+  CHECK(f.follower.is_linked());
   first.path_answers = false;
   f.run(2 * link_follower::path_interval);
-  CHECK_FALSE(f.follower.is_connected());
+  CHECK_FALSE(f.follower.is_linked());
   f.run(departure::link_outlives);
   CHECK(f.follower.link() == nullptr);
 }

@@ -24,6 +24,8 @@
 
 namespace orc::detail {
 
+class subscription;
+
 // The types of requests and replies that one place of the program uses.
 struct negotiated_types {
   hashed_type request;
@@ -90,6 +92,7 @@ class client_channel : public std::enable_shared_from_this<client_channel> {
   void take_end(message&& received, const call_message& read);
   void take_running(const call_message& read);
   void check_link();
+  [[nodiscard]] bool is_link_up() const noexcept;
   [[nodiscard]] bool is_of_server(const call_message& read);
   // Whether something waits for the server.
   [[nodiscard]] bool is_wanted() const noexcept;
@@ -131,7 +134,8 @@ class client_channel : public std::enable_shared_from_this<client_channel> {
   std::uint64_t client_ = 0;  // the id in the topics' names
   orc::publisher requests_;
   orc::subscriber replies_;
-  std::optional<result> set_up_;  // of the topics; nothing: they are not set up yet
+  std::shared_ptr<const subscription> link_;  // of the replies
+  std::optional<result> set_up_;              // of the topics; nothing: they are not set up yet
   client_conversation conversation_;
   server_check check_;          // of whom a welcome came from
   std::string impostor_;        // who answered in the server's place

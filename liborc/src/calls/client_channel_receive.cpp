@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "calls/client_channel.h"
+#include "core/participant/components.h"
 
 namespace orc::detail {
 
@@ -79,9 +80,7 @@ bool client_channel::is_of_server(const call_message& read) {
 
 bool client_channel::is_wanted() const noexcept { return !unsent_.empty() || wait_for_service_ != 0; }
 
-void client_channel::say_again() {
-  act(conversation_.take_silence(replies_.connected(), is_wanted(), monotonic::now()));
-}
+void client_channel::say_again() { act(conversation_.take_silence(is_link_up(), is_wanted(), monotonic::now())); }
 
 void client_channel::act(const client_conversation::actions& now) {
   using end = client_conversation::end;
@@ -124,7 +123,7 @@ void client_channel::check_server() {
 }
 
 void client_channel::take_server(const server_check::answer& found) {
-  const auto now = conversation_.take_check(found.is, replies_.connected(), monotonic::now());
+  const auto now = conversation_.take_check(found.is, is_link_up(), monotonic::now());
   if (now.restart || !conversation_.is_unconfirmed()) impostor_ = found.who;
   act(now);
 }
@@ -189,7 +188,9 @@ call_bytes client_channel::keep(message&& received) {
   return {std::move(received), held_};
 }
 
-void client_channel::check_link() { act(conversation_.follow_link(replies_.connected())); }
+void client_channel::check_link() { act(conversation_.follow_link(is_link_up())); }
+
+bool client_channel::is_link_up() const noexcept { return link_ && components::is_linked(*link_); }
 
 bool client_channel::is_refused(const negotiated_types& types) const noexcept {
   return types.number == 0 || conversation_.verdict_on(types.number) == client_conversation::verdict::refused;

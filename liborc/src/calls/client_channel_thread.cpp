@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "calls/client_channel.h"
+#include "core/participant/components.h"
 #include "orc/calls.h"
 #include "orc/calls/quiet_thread.h"
 
@@ -49,6 +50,7 @@ void client_channel::run() noexcept {
     act(conversation_.leave());
     requests_ = {};
     replies_ = {};
+    link_.reset();
     const std::uint64_t client = client_;
     lock.unlock();
     (void)participant_.unregister_topic(call_topic(service_, client));
@@ -136,6 +138,7 @@ result client_channel::set_up(std::uint64_t client) {
   const lock_type lock(mutex_);
   requests_ = std::move(requests);
   replies_ = std::move(replies);
+  link_ = components::watched(participant_, from);
   conversation_.begin();
   for (call_state* const waiter : waiters_) waiter->ended.ring();
   return requests_.result();

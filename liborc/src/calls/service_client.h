@@ -22,6 +22,7 @@
 namespace orc::detail {
 
 class service_core;
+class subscription;
 
 class service_client : public std::enable_shared_from_this<service_client> {
  public:
@@ -115,6 +116,7 @@ class service_client : public std::enable_shared_from_this<service_client> {
 
   mutable std::mutex topics_mutex_;  // guards the handles while the thread makes them
   orc::subscriber requests_;
+  std::shared_ptr<const subscription> link_;  // of the requests
   orc::publisher replies_;
 
   // ---- this thread's ----

@@ -6,6 +6,7 @@
 #include "calls/on_turn.h"
 #include "calls/service_client.h"
 #include "calls/service_core.h"
+#include "core/participant/components.h"
 #include "orc/calls.h"
 #include "orc/calls/quiet_thread.h"
 
@@ -49,7 +50,7 @@ void service_client::end() noexcept {
 
 bool service_client::is_connected() const noexcept {
   const std::lock_guard lock(topics_mutex_);
-  return requests_.connected();
+  return link_ && components::is_linked(*link_);
 }
 
 void service_client::run() noexcept {
@@ -90,13 +91,14 @@ bool service_client::set_up() {
   if (!replies) return false;
   const std::lock_guard lock(topics_mutex_);
   requests_ = std::move(requests);
+  link_ = components::watched(by, call_topic(service_.name(), id_));
   replies_ = std::move(replies);
   wants_again_ = false;
   return true;
 }
 
 void service_client::follow_link() {
-  const auto news = conversation_.follow_link(requests_.connected());
+  const auto news = conversation_.follow_link(is_connected());
   if (news.is_new) over_shm_ = requests_.link().transport == transport::shm;
   if (news.welcome) (void)send(call_kind::welcome, number_);
   if (news.has_gone)

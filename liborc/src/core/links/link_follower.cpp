@@ -221,8 +221,11 @@ void link_follower::stop() noexcept {
 }
 
 bool link_follower::is_connected() const noexcept {
-  return link_ && (!departure_.is_said() || departure_.sends_on() || proves_publication()) &&
-         link_->state() == link_state::connected;
+  return link_ && (!departure_.is_said() || departure_.sends_on()) && link_->state() == link_state::connected;
+}
+
+bool link_follower::is_linked() const noexcept {
+  return is_connected() || (proves_publication() && link_->state() == link_state::connected);
 }
 
 std::string link_follower::reason(monotonic::time_point now) const {

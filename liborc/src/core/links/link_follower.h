@@ -64,6 +64,8 @@ class link_follower {
   [[nodiscard]] subscriber_link* link() const noexcept { return link_.get(); }
   // True: samples of the publication that the broker reports can arrive.
   [[nodiscard]] bool is_connected() const noexcept;
+  // The same, and also when the broker reports that the publication left, but the link proves that it lives.
+  [[nodiscard]] bool is_linked() const noexcept;
   [[nodiscard]] const wire::endpoint& linked_to() const noexcept { return linked_to_; }
   // While connected: why this link was chosen, and no better one. Otherwise: why there is no link.
   [[nodiscard]] std::string reason(monotonic::time_point now) const;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/participant/participant.h"
+#include "core/subscription/subscription.h"
 
 namespace orc::detail {
 
@@ -31,6 +32,12 @@ errc components::why_none(const orc::participant& by) noexcept {
   const errc usable = by.usable();
   return usable == errc::ok ? errc::closed : usable;
 }
+
+std::shared_ptr<const subscription> components::watched(const orc::participant& by, std::string_view topic) noexcept {
+  return by.usable() == errc::ok ? by.participant_->subscription_of(topic) : nullptr;
+}
+
+bool components::is_linked(const subscription& of) noexcept { return of.is_linked(); }
 
 void components::end() noexcept {
   decltype(by_key_) ending;

@@ -5,10 +5,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string_view>
 
 #include "orc/participant.h"
 
 namespace orc::detail {
+
+class subscription;
 
 // What a component keeps in a participant, which ends it.
 class participant_component {
@@ -37,6 +40,13 @@ class components {
                                                                  const maker& make);
   // Why `of` returned null: forked or closed. Never waits.
   [[nodiscard]] static errc why_none(const orc::participant& by) noexcept;
+  // The subscription of a topic by its full name, as a component watches it; null: there is none. It may outlive the
+  // participant.
+  [[nodiscard]] static std::shared_ptr<const subscription> watched(const orc::participant& by,
+                                                                   std::string_view topic) noexcept;
+  // Whether its link stands: as orc::subscriber::connected(), and also after the broker reported that the publication
+  // left, while the process at the other end has not ended and its host answers.
+  [[nodiscard]] static bool is_linked(const subscription& of) noexcept;
   // Ends all of them. Later calls find none.
   void end() noexcept;
 

@@ -229,6 +229,12 @@ bool subscription::connected() const noexcept {
   return is_connected();
 }
 
+bool subscription::is_linked() const noexcept {
+  if (generation_ != fork_generation()) return false;
+  const std::lock_guard lock(mutex_);
+  return follows_ == follows::shared ? is_connected() : source_.is_linked();
+}
+
 bool subscription::is_connected() const noexcept {
   return follows_ == follows::shared ? sources_->connected() != 0 : source_.is_connected();
 }

@@ -44,6 +44,8 @@ class subscription {
   [[nodiscard]] message recv(std::chrono::nanoseconds timeout, pick which = pick::newest) noexcept;
   [[nodiscard]] int fd() noexcept;
   [[nodiscard]] bool connected() const noexcept;
+  // components::is_linked
+  [[nodiscard]] bool is_linked() const noexcept;
   [[nodiscard]] result wait_connected(std::chrono::nanoseconds timeout) noexcept;
   [[nodiscard]] result wait_connected(const deadline& until) noexcept;
   [[nodiscard]] result check_type() const noexcept;
