@@ -78,6 +78,20 @@ TEST_CASE("reader table: the addresses of an IPv6 network share the bytes of one
   CHECK(table.next_to_repair(start) == elsewhere);
 }
 
+TEST_CASE("reader table: repairs that begin anew repair nothing that was asked for before", "[unit]") {
+  reader_table table;
+  reader* const first = table.add(at("192.0.2.1", 1), start);
+  reader* const second = table.add(at("192.0.2.2", 1), start);
+  REQUIRE((first && second));
+  table.request(*first, some());
+  table.request(*second, some());
+  table.begin_repairs_anew();
+  CHECK_FALSE(table.has_requests());
+  CHECK(table.next_to_repair(start) == nullptr);
+  table.request(*second, some());
+  CHECK(table.next_to_repair(start) == second);
+}
+
 TEST_CASE("reader table: one reader at an address and port; the silent ones go", "[unit]") {
   reader_table table;
   table.add(at("10.0.0.1", 1), start)->heard = start;

@@ -155,7 +155,7 @@ void multicast_publisher_link::on_report(const orc_datagram& report, const sourc
   const bool lacks_first = report.wanted != 0 && report.gap_count != 0 && report.gaps[0].first == 0;
   who->progress.reported(report.sequence, lacks_first, now);
   if (who->progress.is_in_vain(now) && group_.send_smaller(url_)) {
-    readers_.forget_progress();
+    readers_.begin_repairs_anew();
     next_announce_ = std::min(next_announce_, last_announce_ + announce_pause);
     if (lacks) readers_.request(*who, {.sequence = last->sequence, .gaps = {{{0, UINT16_MAX}}}, .gap_count = 1});
   } else if (!is_new && lacks && report.wanted == last->sequence)

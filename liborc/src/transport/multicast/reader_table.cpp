@@ -106,6 +106,13 @@ void reader_table::end_request(reader& whom) noexcept {
   --hosts_.find(host_of(whom.at))->second.requests;
 }
 
+void reader_table::begin_repairs_anew() noexcept {
+  for (auto& [where, each] : readers_) {
+    end_request(each);
+    each.progress = {};
+  }
+}
+
 reader* reader_table::next_to_repair(monotonic::time_point now) noexcept {
   if (requests_ == 0) return nullptr;
   auto next = hosts_.upper_bound(repaired_);

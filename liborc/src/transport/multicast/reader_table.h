@@ -72,10 +72,6 @@ class reader_table {
     }
     return false;
   }
-  // Repairs begin anew for all.
-  void forget_progress() noexcept {
-    for (auto& [where, each] : readers_) each.progress = {};
-  }
   // Calls visit(reader) for each until it returns false. The next call begins with that one.
   template <typename Visit>
   void visit_in_turn(Visit visit) noexcept {
@@ -92,6 +88,8 @@ class reader_table {
   // Replaces what that reader asked for before.
   void request(reader& whom, const repair_request& what) noexcept;
   void end_request(reader& whom) noexcept;
+  // The samples are cut in another way now: what readers asked for means other parts, and repairs begin anew for all.
+  void begin_repairs_anew() noexcept;
   // Returns the next reader to repair: hosts with bytes left in turn, and the readers of a host in turn. Null: none.
   [[nodiscard]] reader* next_to_repair(monotonic::time_point now) noexcept;
   void charge(const reader& whom, std::size_t bytes) noexcept;

@@ -18,10 +18,11 @@ namespace orc::detail {
 namespace {
 
 constexpr std::uint32_t max_depth = 65536;
-constexpr std::uint64_t max_caught_up_in_send = 2;  // samples of one reader
-constexpr int max_caught_up = 16;                   // samples of one reader per visit
-constexpr std::size_t copied_at_once = 256 * 1024;  // a part of what a connection's kernel queue can hold
-constexpr std::size_t max_link_message = 4096;      // what a publication accepts from subscribers
+constexpr auto small_packets_last = std::chrono::seconds(60);  // readers on other paths must not get them for good
+constexpr std::uint64_t max_caught_up_in_send = 2;             // samples of one reader
+constexpr int max_caught_up = 16;                              // samples of one reader per visit
+constexpr std::size_t copied_at_once = 256 * 1024;             // a part of what a connection's kernel queue can hold
+constexpr std::size_t max_link_message = 4096;                 // what a publication accepts from subscribers
 constexpr std::size_t read_buffer = 512;
 constexpr std::size_t bytes_per_visit = 512;  // of one connection: the rest shows at the next visit
 
@@ -230,18 +231,23 @@ unfinished stream_publisher_link::service(sample* last) noexcept {
       },
       [&](unique_fd fd) { return make_reader(std::move(fd)); });
   take_turns(last, now_here);
-  connections_.sweep([&](reader& each, monotonic::time_point) {
+  connections_.sweep([&](reader& each, monotonic::time_point now) {
     if (each.joined && each.waits() && peer_is_silent(each.line.fd(), where_.transport)) leave(each);
-    if (each.joined) look_at_path(each);
+    if (each.joined) look_at_path(each, now);
   });
+  if (small_packets_end_ && monotonic::now() >= *small_packets_end_) {
+    send_small_packets(connections_.door().listener(), false);
+    small_packets_end_.reset();
+  }
   after_change();
   return {.behind = behind(), .pause = now_here.rest()};
 }
 
 // Its reader connects again, and then gets packets that arrive. The size of those of a connection cannot be changed.
-void stream_publisher_link::look_at_path(reader& to) noexcept {
+void stream_publisher_link::look_at_path(reader& to, monotonic::time_point now) noexcept {
   if (!loses_large_packets(to.line.fd(), where_.transport, to.lost_tries)) return;
-  send_small_packets(connections_.door().listener());
+  send_small_packets(connections_.door().listener(), true);
+  small_packets_end_ = now + small_packets_last;
   reset_at_close(to.line.fd());
   leave(to);
 }

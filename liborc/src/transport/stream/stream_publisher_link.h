@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/files/unique_fd.h"
@@ -91,7 +92,7 @@ class stream_publisher_link final : public publisher_link {
   [[nodiscard]] bool has_place_for(reader& from) const noexcept;
   void count_malformed() noexcept { malformed_.fetch_add(1, std::memory_order_relaxed); }
   void leave(reader& r) noexcept { connections_.leave(r); }
-  void look_at_path(reader& to) noexcept;
+  void look_at_path(reader& to, monotonic::time_point now) noexcept;
   void after_change() noexcept;
   void leave_abandoned() noexcept;
 
@@ -102,8 +103,9 @@ class stream_publisher_link final : public publisher_link {
   const bool everywhere_;  // listens at each address of this host
   const priority priority_;
   connection_set<reader> connections_;
-  const unique_fd turns_;  // timerfd: readers look whether it is their turn
-  const bool paced_;       // bulk, over tcp
+  const unique_fd turns_;                                   // timerfd: readers look whether it is their turn
+  const bool paced_;                                        // bulk, over tcp
+  std::optional<monotonic::time_point> small_packets_end_;  // until then new readers get small ones
   bool looks_again_ = false;
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<std::uint64_t> malformed_{0};

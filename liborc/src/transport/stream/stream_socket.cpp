@@ -161,7 +161,9 @@ bool loses_large_packets(int fd, wire::transport kind, std::uint8_t& tries) noex
   return false;
 }
 
-void send_small_packets(int listener) noexcept { set_option(listener, IPPROTO_TCP, TCP_MAXSEG, small_segment); }
+void send_small_packets(int listener, bool small) noexcept {
+  set_option(listener, IPPROTO_TCP, TCP_MAXSEG, small ? small_segment : 0);
+}
 
 void reset_at_close(int fd) noexcept {
   const linger at_once{.l_onoff = 1, .l_linger = 0};

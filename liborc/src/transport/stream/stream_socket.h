@@ -50,8 +50,8 @@ struct peer_id {
 // not arrive. Large packets are then lost on the way: an MTU is smaller there, and no router says so. Before that it
 // lets routers cut the packets. `tries`: what it remembers of the connection; 0 at first.
 [[nodiscard]] bool loses_large_packets(int fd, wire::transport kind, std::uint8_t& tries) noexcept;
-// Makes the packets of all later connections of a listening socket small enough for every path.
-void send_small_packets(int listener) noexcept;
+// Makes the packets of all later connections of a listening socket small enough for every path, or ends that.
+void send_small_packets(int listener, bool small) noexcept;
 // Ends a connection at once and tells the peer, whatever waits to be sent.
 void reset_at_close(int fd) noexcept;
 // For the other end: a note for people when the sending end sends small packets for that reason; else empty.
