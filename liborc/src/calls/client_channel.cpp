@@ -88,7 +88,8 @@ void client_channel::look_around(lock_type& lock, monotonic::time_point now) {
   const bool paused = now - std::exchange(last_used_, now) > std::chrono::milliseconds(slice_ms);
   if (!conversation_.is_linked() || reading_) return;
   check_link();
-  if (paused && open_.empty()) take_arrived(lock);
+  // Not connected, says the broker: then a bye may have come.
+  if ((paused || !replies_.connected()) && open_.empty()) take_arrived(lock);
 }
 
 void client_channel::take_arrived(lock_type& lock) {
