@@ -190,6 +190,8 @@ void run(row& of) try {
   rows.push_back({calls, {.name = "broker", .begins = silent(broker_host), .keeps_calls = true}, lengths_of(5s)});
   rows.push_back({calls, {.name = "client", .begins = silent(client_host)}, lengths_of(6s)});
   rows.push_back({calls, {.name = "server", .begins = silent(server_host)}, lengths_of(5s)});
+  // TCP's next attempt comes soon in one direction, and after 5 s in the other.
+  if (!long_run()) rows.push_back({calls, {.name = "server", .begins = silent(server_host)}, {8s, 8s}});
   rows.push_back({calls, {.name = "client from server", .begins = between(client_host, server_host)}, lengths_of(5s)});
   rows.push_back({calls,
                   {.name = "client to server, one way", .begins = drops(server_host, "ip saddr 10.78.0.3")},

@@ -136,13 +136,15 @@ bool stream_subscriber_link::is_reached() const noexcept {
 
 std::string stream_subscriber_link::remark() const { return small_packets_remark(line_.fd(), kind_); }
 
-// How often the kernel has tried says little, because its pauses depend on the network.
+// How often the kernel has tried says little, because its pauses depend on the network. After a silence the publisher's
+// kernel may pause for as long again before it repeats what was lost: then only data shows that its way works.
 bool stream_subscriber_link::path_answers(monotonic::time_point now) noexcept {
   if (state() != link_state::connected) return true;
   const auto path = path_of(line_.fd(), kind_);
-  if (path != path_state::waiting) asked_at_ = now;
+  if (path == path_state::heard || (path == path_state::quiet && !is_silent_)) asked_at_ = now;
   if (path == path_state::quiet) line_.ping();
-  return now - asked_at_ < max_answer_time;
+  is_silent_ = now - asked_at_ >= max_answer_time;
+  return !is_silent_;
 }
 
 void stream_subscriber_link::say(wire::link_kind kind) noexcept {

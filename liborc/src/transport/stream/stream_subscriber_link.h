@@ -49,6 +49,7 @@ class stream_subscriber_link final : public subscriber_link {
   bool greeted_ = false;
   bool cut_short_ = false;                             // the last try_recv stopped before the socket was empty
   monotonic::time_point asked_at_ = monotonic::now();  // of what is not acknowledged yet, or later
+  bool is_silent_ = false;                             // since then
   link_end end_;
   std::atomic<link_state> state_{link_state::connecting};
   std::atomic<std::uint64_t> malformed_{0};
