@@ -72,7 +72,7 @@ void service_world::plan_fault() {
       for (auto at = begins; at < ends;) {
         const auto until = std::min<scheduler::duration>(at + time_.between(50ms, 2'000ms), ends);
         time_.after(at, [=, this] { tell("flap: " + name), cut(true); });
-        time_.after(until, [=, this] { mend(true); });
+        time_.after(until, [=] { mend(true); });
         at = until + time_.between(50ms, 1'000ms);
       }
       break;
