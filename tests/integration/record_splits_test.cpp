@@ -86,7 +86,8 @@ TEST_CASE("each split of orc record stands alone: types and last samples are in 
     REQUIRE(maps.size() == 1);
     CHECK(maps.front().data == "{}");
     CHECK(found.channels.at(maps.front().channel).type == json);
-    CHECK(maps.front().received_ns <= found.of("stream").front().received_ns);
+    // In the first file both come over connections of their own.
+    if (i > 0) CHECK(maps.front().received_ns <= found.of("stream").front().received_ns);
     commands += found.of("command").size();
     auto samples = found.of("stream");
     // The first is the last one of the file before.

@@ -22,7 +22,7 @@ if not MISSING:
     from browser import program
     from system import BIN, PATIENCE_S, System, serving
 
-    MISSING = foxglove_test.MISSING or ("" if (BIN / "orc-web").exists() else "orc-web was not built")
+    MISSING = foxglove_test.MISSING or foxglove_test.MISSING_NATIVE or ("" if (BIN / "orc-web").exists() else "orc-web was not built")
 if not MISSING:
     from foxglove_services_test import Program
     from foxglove_test import native

@@ -43,7 +43,8 @@ wheel_main() {
   [[ $# -eq 0 ]] || die "wheel: unknown argument $1"
   ensure_setup
   build_preset release
-  new_venv "$ORC_ROOT/build/python-venv" pip || die "no virtual environment"
+  # Never made anew: tests that use it may run beside.
+  [[ -x build/python-venv/bin/pip ]] || new_venv "$ORC_ROOT/build/python-venv" pip || die "no virtual environment"
   build_wheel || die "bindings/python cannot be built"
   local passed=0 failed=0 each
   for each in repaired pure; do
