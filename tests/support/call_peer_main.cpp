@@ -2,8 +2,9 @@
 //
 //   serve BROKER NAME TRANSPORT [LOG]  prints "ready"; each call appends its number to LOG before anything else
 //   call BROKER NAME TRANSPORT         calls until it is killed; prints "called" at the first reply
-//   pace BROKER NAME TRANSPORT         prints "ready"; makes ten calls a second, and prints of each that has ended
-//                                      "CODE BEGUN ENDED", in ms of the monotonic clock
+//   pace BROKER NAME TRANSPORT [FIRST] prints "ready"; makes ten calls a second with the numbers from FIRST on, and
+//                                      prints of each that has ended "CODE BEGUN ENDED NUMBER", in ms of the monotonic
+//                                      clock; at the end of its input "made COUNT"
 //   tune BROKER PREFIX TRANSPORT       the same, setting PREFIX/gain; CODE: of orc::errc, or -1 for another value
 //   hold BROKER NAME TRANSPORT         makes one call that the server holds; prints "called"
 //   norm BROKER NAME TRANSPORT         serves call_peer.position -> call_peer.distance; prints "ready"
@@ -94,35 +95,38 @@ long now_ms() {
   return static_cast<long>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::milliseconds(1));
 }
 
-void say_outcome(int code, long begun) {
-  std::printf("%d %ld %ld\n", code, begun, now_ms());
+void say_outcome(int code, long begun, std::uint64_t number) {
+  std::printf("%d %ld %ld %llu\n", code, begun, now_ms(), static_cast<unsigned long long>(number));
   std::fflush(stdout);
 }
 
 // Until its input ends.
 template <class Beat>
-int ten_a_second(Beat beat) {
+int ten_a_second(std::uint64_t first, Beat beat) {
   say("ready");
   pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
-  for (std::uint64_t n = 1; ::poll(&input, 1, 100) == 0; ++n) beat(n);
+  std::uint64_t n = first;
+  for (; ::poll(&input, 1, 100) == 0; ++n) beat(n);
+  say(("made " + std::to_string(n - first)).c_str());
   return 0;
 }
 
-int pace(orc::participant& participant, const std::string& name) {
-  return ten_a_second([&](std::uint64_t number) {
+int pace(orc::participant& participant, const std::string& name, const char* first) {
+  return ten_a_second(first != nullptr ? std::stoull(first) : 1, [&](std::uint64_t number) {
     participant.call(name, bytes_of({.number = number}), std::chrono::seconds(1))
-        .then([begun = now_ms()](const auto& got) { say_outcome(static_cast<int>(got.error().code), begun); });
+        .then(
+            [=, begun = now_ms()](const auto& got) { say_outcome(static_cast<int>(got.error().code), begun, number); });
   });
 }
 
 int tune(orc::participant& participant, const std::string& broker, const std::string& prefix) {
   orc::directory in({.broker = broker, .broker_timeout = std::chrono::milliseconds(500)});
-  return ten_a_second([&](std::uint64_t number) {
+  return ten_a_second(1, [&](std::uint64_t number) {
     const long begun = now_ms();
     const double wanted = static_cast<double>(number % 100) / 10;
     orc::parameter_value value = wanted;
     const auto set = orc::set_parameter(participant, in, prefix + "/gain", std::chrono::milliseconds(500), value);
-    say_outcome(set && value != orc::parameter_value(wanted) ? -1 : static_cast<int>(set.code()), begun);
+    say_outcome(set && value != orc::parameter_value(wanted) ? -1 : static_cast<int>(set.code()), begun, number);
   });
 }
 
@@ -209,12 +213,14 @@ int listen(orc::participant& participant, const std::string& name) {
 int main(int argc, char** argv) {
   if (argc < 5) return 2;
   const std::string role = argv[1];
-  orc::participant participant({.broker = argv[2], .name = role, .transports = transports(argv[4])});
+  orc::participant_options options{.broker = argv[2], .name = role, .transports = transports(argv[4])};
+  if (role == "serve") options.broker_timeout = ample;  // it may start before its broker does
+  orc::participant participant(options);
   if (role == "serve") return serve(participant, argv[3], argc > 5 ? argv[5] : nullptr);
   if (role == "record") return serve(participant, argv[3], nullptr, true);
   if (role == "listen") return listen(participant, argv[3]);
   if (role == "call") return call(participant, argv[3]);
-  if (role == "pace") return pace(participant, argv[3]);
+  if (role == "pace") return pace(participant, argv[3], argc > 5 ? argv[5] : nullptr);
   if (role == "tune") return tune(participant, argv[2], argv[3]);
   if (role == "hold") return hold(participant, argv[3]);
   if (role == "norm") return serve_norm(participant, argv[3]);

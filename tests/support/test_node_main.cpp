@@ -3,7 +3,7 @@
 //   open ENDPOINT [TIMEOUT_MS]                              ok
 //   close                                                   ok
 //   type NAME SCHEMA_ENCODING MESSAGE_ENCODING SCHEMA · type   ok; of later topics and requests; without words: none
-//   register TOPIC TRANSPORTS [PRIORITY]                    ok | error CODE TEXT
+//   register TOPIC TRANSPORTS [PRIORITY [KEEP_LAST]]        ok | error CODE TEXT; KEEP_LAST: 0 or 1
 //   share TOPIC TRANSPORTS                                  ok | error CODE TEXT; registers it as a shared topic
 //   request TOPIC TRANSPORTS CONFLATE DEPTH WITHIN_MS [MAX_AGE_MS]   ok | error CODE TEXT
 //   unregister TOPIC · release TOPIC                        ok | error CODE TEXT
@@ -14,6 +14,7 @@
 //   stop TOPIC · progress TOPIC                             SENT FAILED SLOWEST_US DONE
 //   collect TOPIC · quiet TOPIC                             ok
 //   stats TOPIC                                             see test_node::collected
+//   oldest TOPIC                                            MAX_US since it was sent, by the clock of this machine
 //   ages TOPIC                                              P50_US P99_US MAX_US, of the latest samples
 //   usage                                                   RSS_KIB FDS THREADS
 //   limit_fds N · eat_fds · free_fds                        ok
@@ -50,8 +51,13 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-// Counter, identity of the stream, counter: what a stream sends at least.
+// Counter, identity of the stream, counter: what a stream sends at least. Larger samples have the time before the last.
 constexpr std::size_t stream_sample_bytes = 24;
+constexpr std::size_t timed_sample_bytes = 32;
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(clock::now().time_since_epoch()).count();
+}
 
 std::uint64_t new_stream() {
   static std::uint64_t streams = 0;
@@ -88,6 +94,10 @@ class streamer {
     for (std::uint64_t n = 1; (count_ == 0 || n <= count_) && !stop_; ++n) {
       std::memcpy(sample.data(), &n, sizeof n);
       std::memcpy(sample.data() + size_ - 8, &n, sizeof n);
+      if (size_ >= timed_sample_bytes) {
+        const std::int64_t now = now_ns();
+        std::memcpy(sample.data() + 16, &now, sizeof now);
+      }
       const auto start = clock::now();
       const bool ok = static_cast<bool>(to_.send(sample.data(), sample.size()));
       const auto took = std::chrono::duration_cast<std::chrono::microseconds>(clock::now() - start).count();
@@ -144,6 +154,11 @@ class collector {
     return text.str();
   }
 
+  [[nodiscard]] std::string oldest() {
+    const std::lock_guard lock(mutex_);
+    return std::to_string(oldest_ns_ / 1000);
+  }
+
   [[nodiscard]] std::string ages() {
     const std::lock_guard lock(mutex_);
     std::vector<std::int64_t> ages = ages_;
@@ -163,12 +178,13 @@ class collector {
         if (sample.status() == errc::timed_out) continue;
         return;
       }
+      const std::int64_t received = now_ns();
       const std::lock_guard lock(mutex_);
-      take(sample);
+      take(sample, received);
     }
   }
 
-  void take(const message& sample) {
+  void take(const message& sample, std::int64_t received) {
     const std::int64_t age = sample.age_ns();
     ++counts_.received;
     counts_.missed += sample.missed();
@@ -190,6 +206,11 @@ class collector {
     std::memcpy(&stream, bytes + 8, 8);
     std::memcpy(&back, bytes + sample.size() - 8, 8);
     if (front != back) ++counts_.corrupt;
+    if (sample.size() >= timed_sample_bytes) {
+      std::int64_t sent = 0;
+      std::memcpy(&sent, bytes + 16, sizeof sent);
+      oldest_ns_ = std::max(oldest_ns_, received - sent);
+    }
     if (stream != stream_ && stream_ != 0) {
       ++counts_.restarts;
     } else if (front <= counts_.last_value) {
@@ -206,6 +227,7 @@ class collector {
   std::mutex mutex_;
   test_node::collected counts_;
   std::uint64_t stream_ = 0;
+  std::int64_t oldest_ns_ = 0;
   std::vector<std::int64_t> ages_;
   std::atomic<bool> stop_{false};
   std::thread thread_;
@@ -241,6 +263,7 @@ class node {
     if (verb == "progress") return streamers_.contains(topic) ? streamers_.at(topic)->progress() : "error no stream";
     if (verb == "collect") return collect(topic);
     if (verb == "quiet") return collectors_.erase(topic) != 0 ? "ok" : "error no collector";
+    if (verb == "oldest") return collectors_.contains(topic) ? collectors_.at(topic)->oldest() : "error no collector";
     if (verb == "ages") return collectors_.contains(topic) ? collectors_.at(topic)->ages() : "error no collector";
     if (verb == "stats") return collectors_.contains(topic) ? collectors_.at(topic)->stats() : "error no collector";
     return "error no such command: " + verb;
@@ -279,7 +302,9 @@ class node {
     options.type = type_;
     std::string transports = "any";
     std::string priority = "normal";
+    bool keeps_last = true;
     words >> transports >> priority;
+    if (words >> keeps_last) options.keep_last = keeps_last;
     options.transports = to_transports(transports);
     if (priority == "bulk") options.priority = orc::priority::bulk;
     if (priority == "control") options.priority = orc::priority::control;
