@@ -99,7 +99,15 @@ topic_map::registered topic_map::register_topic(routing from, const wire::regist
   } else {
     if (const auto* const other = obstacle(at->second, *self, what)) {
       const auto& holder = other->holder->hello;
-      if (other->from) return refused(wire::error_code::name_taken, table::refusal(*at, *other, self->hello.host));
+      if (other->from) {
+        auto why = refused(wire::error_code::name_taken, table::refusal(*at, *other, self->hello.host));
+        // What it registered while this host had no address would hide the holder from this host for good.
+        if (const auto* const mine = table::own(at->second, *self)) {
+          table_.drop_publication(at, wire::id(mine->id));
+          table_.notify(at, now);
+        }
+        return why;
+      }
       return held{holder.participant, holder, table::refusal(*at, *other, self->hello.host)};
     }
     before = table::own(at->second, *self);

@@ -91,7 +91,10 @@ TEST_CASE("peers in the map: a topic that stays on this host is registered whate
   f.registered("publisher", registration("pose", 20));
   CHECK(f.described("pose").publication->publication == identity(20));
   CHECK(f.register_error("publisher", reachable("pose", 20)).code == wire::error_code::name_taken);
-  f.registered("publisher", registration("pose", 20));  // it has the name still
+  // Whom the refused participant was told is whom all others find.
+  CHECK(f.described("pose").publication->publication == identity(30));
+  f.registered("publisher", registration("pose", 20));  // where it stays on this host, it has it again
+  CHECK(f.described("pose").publication->publication == identity(20));
 }
 
 TEST_CASE("peers in the map: publishers that take longer names later do not stop the report") {
