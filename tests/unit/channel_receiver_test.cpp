@@ -233,6 +233,24 @@ TEST_CASE("channel receiver: open, a publication that was followed before goes o
   CHECK(s.sequence == 11);
 }
 
+TEST_CASE("channel receiver: open, what a publication lost while its address changed is counted", "[unit]") {
+  listener l({}, 8);
+  l.hears(own(datagram_kind::announce, 4));
+  l.hears(message(5, "a"));
+  CHECK(l.takes() == "a 5");
+  // From another address, before it is announced there.
+  l.hears(message(9, "b"), there);
+  l.hears(message(11, "c"), there);
+  CHECK(l.takes() == "b 6");
+  CHECK(l.takes() == "c 7");
+  l.hears(own(datagram_kind::announce, 11), there);
+  l.hears(message(12, "d"), there);
+  CHECK(l.takes() == "d 12");
+  l.hears(own(datagram_kind::announce, 12), there);
+  l.hears(message(13, "e"), there);
+  CHECK(l.takes() == "e 13");
+}
+
 TEST_CASE("channel receiver: fragments of another channel are dropped, whichever comes first", "[unit]") {
   listener l({});
   const std::string large(3000, 'x');

@@ -110,6 +110,7 @@ void channel_receiver::look_for_another(sender& at, const lcm::datagram& d, mono
 // A later announcement begins anew. Without one it is an LCM program, from announces_within on.
 void channel_receiver::forget_publication(sender& at, monotonic::time_point now) noexcept {
   at.publication = {};
+  at.unannounced = 0;
   at.type = {};
   at.registered = false;
   at.since = now;
@@ -190,8 +191,14 @@ void channel_receiver::on_announce(const orc_datagram& d, const source& from, mo
     if (who->publication == d.publication && !returns && (!types_ || who->type.hash == d.type)) return;
     if (another) who->newest.reset();
     if (who->publication != d.publication) who->type = {};
-    // It may have sent from another address before.
-    if (const auto known = newest_of(d.publication); known > who->newest.value_or(0)) who->newest = known;
+    // It may have sent from another address before. What was lost while it moved is missed.
+    const auto known = newest_of(d.publication);
+    const auto newest = who->newest.value_or(0);
+    if (known > newest)
+      who->newest = known;
+    else if (known != 0 && newest - known < max_gap)
+      order_ += newest - known - std::min(newest - known, who->unannounced);
+    who->unannounced = 0;
     who->publication = d.publication;
     who->takes_reports = {from.address, d.reports_at};
     who->announced = d.sequence;
@@ -241,6 +248,7 @@ void channel_receiver::deliver(sender& from, std::uint64_t sequence, sample_buff
   order_ = order_ == 0 && from.publication ? sequence : order_ + (counts_this_channel ? sequence - *from.newest : 1);
   fragments_.forget_through(from.from, static_cast<std::uint32_t>(sequence));
   shards_.forget_through(from.from, sequence);
+  if (!from.publication) ++from.unannounced;
   from.newest = sequence;
   from.taken = now;
   connected_ = connected_ || is_open();
