@@ -68,6 +68,7 @@ class sim_client {
   service_world& world_;
   const std::size_t host_;
   const std::size_t index_;
+  std::uint64_t pairs_ = 1;  // of types
   std::uint64_t id_ = 0;  // in its topics
   bool stopped_ = false;
   std::unique_ptr<sim_session> session_;
@@ -148,6 +149,7 @@ class service_world {
 
   const options options_;
   scheduler time_;
+  const std::chrono::milliseconds slowest_;
   sim_network net_;
   sim_broker broker_;
   std::deque<sim_call> calls_;

@@ -29,7 +29,8 @@ void sim_client::begin() {
   const bool departure_ends = world_.options_.departure_ends;
   id_ = world_.time_.next() | 1U;
   conversation_ = {};
-  (void)conversation_.add_types(world_.time_.now());
+  pairs_ = world_.time_.chance(90) ? 1 : 64;
+  for (std::uint64_t n = 0; n < pairs_; ++n) (void)conversation_.add_types(world_.time_.now());
   conversation_.begin();
   calls_ = std::make_unique<sim_stream<sim_message>>(net, host_, sim_server_host, false, departure_ends,
                                                      [this, id = id_](const sim_message& each, bool) {
@@ -79,7 +80,7 @@ void sim_client::call(scheduler::duration allowed) {
   sim_call& made = world_.make_call(allowed);
   if (stopped_) return end(made, call_errc::cancelled);
   act(conversation_.follow_link(replies_->connected()));
-  if (conversation_.may_send(1))
+  if (conversation_.may_send(1 + made.number % pairs_))
     send_request(made);
   else
     unsent_.push_back(&made);
@@ -109,8 +110,14 @@ void sim_client::take(const sim_message& received, bool missed) {
   switch (header.kind) {
     case call_kind::welcome: act(conversation_.take_welcome(header.id, world_.time_.now())); break;
     case call_kind::accepted:
-      if (conversation_.take_verdict(1, header.id, conversation::verdict::accepted)) {
-        for (sim_call* const each : std::exchange(unsent_, {})) send_request(*each);
+      if (header.id == 0 || header.id > pairs_) break;
+      if (conversation_.take_verdict(header.id, header.id, conversation::verdict::accepted)) {
+        for (sim_call* const each : std::exchange(unsent_, {})) {
+          if (conversation_.may_send(1 + each->number % pairs_))
+            send_request(*each);
+          else
+            unsent_.push_back(each);
+        }
       }
       break;
     case call_kind::result:
@@ -150,7 +157,9 @@ void sim_client::act(const conversation::actions& now) {
     conversation_.check_begun();
     ask_broker(world_.time_.now() + conversation_.check_patience());
   }
-  if (now.greet && conversation_.verdict_on(1) == conversation::verdict::none) say_hello(1);
+  for (std::uint64_t pair = 1; now.greet && pair <= pairs_; ++pair) {
+    if (conversation_.verdict_on(pair) == conversation::verdict::none) say_hello(pair);
+  }
   if (now.ask) say(call_kind::open_calls, conversation_.last_id());
   if (now.restart) restart();  // with another id: as if the program were another
 }

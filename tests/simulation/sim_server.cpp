@@ -176,14 +176,17 @@ void sim_server::take(const std::shared_ptr<served>& of, const sim_message& rece
   const auto& header = received.header;
   std::uint64_t missing = 0;
   switch (header.kind) {
-    case call_kind::hello:
-      if (!told.take_hello(header.remaining_ns)) {
+    case call_kind::hello: {
+      using hello = detail::server_conversation::hello;
+      const auto kind = told.take_hello(header.id, header.remaining_ns);
+      if (kind == hello::too_many) {
         of->leaving = true;
         break;
       }
-      (void)told.accept(sim_type);
+      if (kind == hello::first) (void)told.accept(header.id, sim_type);
       say(*of, {.header = {.kind = call_kind::accepted, .id = header.id, .remaining_ns = of->number}});
       break;
+    }
     case call_kind::request: {
       const auto news = told.take_request(header.id, missing);
       if (news == detail::server_conversation::news::bad) break;

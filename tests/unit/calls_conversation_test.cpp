@@ -7,6 +7,7 @@ using namespace orc::detail;
 using namespace std::chrono_literals;
 using answer = server_check::answer::server;
 using verdict = client_conversation::verdict;
+using hello = server_conversation::hello;
 
 namespace {
 
@@ -71,7 +72,7 @@ TEST_CASE("calls conversation: a welcome of the same conversation is answered, s
   CHECK(client.take_verdict(1, 1, verdict::accepted));
   server_conversation server;
   CHECK(server.follow_link(true).welcome);
-  CHECK(server.take_hello(0));
+  CHECK(server.take_hello(1, 0) == hello::first);
   CHECK_FALSE(server.follow_link(true).welcome);
   CHECK(server.follow_link(false).has_gone);
   CHECK(server.follow_link(true).welcome);
@@ -82,6 +83,23 @@ TEST_CASE("calls conversation: a welcome of the same conversation is answered, s
   CHECK_FALSE(server.follow_link(true).welcome);
 }
 
+TEST_CASE("calls conversation: a hello that was accepted may come again and again, as on a slow way", "[unit]") {
+  server_conversation server;
+  (void)server.follow_link(true);
+  for (std::uint64_t pair = 1; pair <= 64; ++pair) {
+    CHECK(server.take_hello(pair, 0) == hello::first);
+    CHECK(server.accept(pair, 100 + pair));
+  }
+  for (std::uint64_t n = 0; n < 1000; ++n) REQUIRE(server.take_hello(1 + n % 64, 0) == hello::repeated);
+  // What is not accepted costs the reading of its types each time.
+  std::size_t allowed = 0;
+  while (allowed < 1000 && server.take_hello(65, 0) == hello::first) ++allowed;
+  CHECK(allowed < 256);
+  (void)server.follow_link(false);
+  (void)server.follow_link(true);
+  CHECK(server.take_hello(1, 0) == hello::first);  // over another link
+}
+
 TEST_CASE("calls conversation: before the first hello no request is missing", "[unit]") {
   server_conversation server;
   (void)server.follow_link(true);
@@ -89,7 +107,7 @@ TEST_CASE("calls conversation: before the first hello no request is missing", "[
   CHECK(server.take_last_id(1000, missing));
   CHECK(missing == 0);
   CHECK(server.follow_link(true).welcome);  // the client has not introduced itself
-  CHECK(server.take_hello(1000));
+  CHECK(server.take_hello(1, 1000) == hello::first);
   CHECK(server.take_request(1001, missing) == server_conversation::news::taken);
   CHECK(server.take_request(1001, missing) == server_conversation::news::bad);
   CHECK(server.take_request(1004, missing) == server_conversation::news::taken_after_a_gap);

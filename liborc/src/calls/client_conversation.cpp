@@ -9,9 +9,9 @@ namespace {
 
 constexpr auto between_checks = std::chrono::milliseconds(50);
 constexpr auto between_questions = std::chrono::milliseconds(100);
-// Hello may be large, and the path slow.
+// Hello may be large, and the path slow. But when the path is back after an outage, it is due soon.
 constexpr auto least_between_hellos = std::chrono::milliseconds(200);
-constexpr auto most_between_hellos = std::chrono::milliseconds(2000);
+constexpr auto most_between_hellos = std::chrono::milliseconds(1000);
 
 }  // namespace
 
@@ -30,9 +30,9 @@ client_conversation::actions client_conversation::take_welcome(std::uint64_t ser
   if (!is_linked_) return next;
   // Also after an outage of the way to the server: some requests may have been lost.
   next.ask = true;
-  // While the first hello is on a slow way, many welcomes come. A server lets go of a client that says too many hellos.
-  next.greet = now >= greet_at_ - greet_pause_ + least_between_hellos;
-  if (next.greet) greets(now);
+  // While the first hello is on a slow way, many welcomes come.
+  next.greet = now >= greet_at_;
+  if (next.greet) greets_again(now);
   return next;
 }
 
@@ -72,8 +72,7 @@ client_conversation::actions client_conversation::take_silence(bool connected, b
   if (!connected || restarts_) return {};
   if (is_linked_) {
     if (now < greet_at_ || std::ranges::find(verdicts_, verdict::none) == verdicts_.end()) return {};
-    greet_pause_ = std::min<monotonic::duration>(2 * greet_pause_, most_between_hellos);
-    greet_at_ = now + greet_pause_;
+    greets_again(now);
     return {.greet = true};
   }
   if (!wanted || checking_ || now < ask_at_) return {};
@@ -91,6 +90,11 @@ void client_conversation::forget_verdicts() noexcept { std::ranges::fill(verdict
 
 void client_conversation::greets(monotonic::time_point now) noexcept {
   greet_pause_ = least_between_hellos;
+  greet_at_ = now + greet_pause_;
+}
+
+void client_conversation::greets_again(monotonic::time_point now) noexcept {
+  greet_pause_ = std::min<monotonic::duration>(2 * greet_pause_, most_between_hellos);
   greet_at_ = now + greet_pause_;
 }
 

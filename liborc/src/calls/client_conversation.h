@@ -88,6 +88,7 @@ class client_conversation {
   [[nodiscard]] actions end_link(end why) noexcept;
   void forget_verdicts() noexcept;
   void greets(monotonic::time_point now) noexcept;
+  void greets_again(monotonic::time_point now) noexcept;
 
   bool is_linked_ = false;
   std::uint64_t server_ = 0;    // the number of this conversation, which it names

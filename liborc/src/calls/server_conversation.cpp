@@ -8,7 +8,8 @@ namespace orc::detail {
 namespace {
 
 constexpr std::size_t max_accepted_types = 64;
-// Each costs the reading of two schemas. A client says one for each of at most 64 pairs of types over a link.
+// Each costs the reading of two schemas, if its pair is not accepted already: on a slow way a client says it again
+// before the answer can come. It has at most 64 pairs of types.
 constexpr std::size_t max_hellos = 256;
 constexpr std::size_t max_refused_hellos = 64;
 constexpr std::uint64_t max_id = std::uint64_t{1} << 63;
@@ -21,24 +22,28 @@ server_conversation::link_news server_conversation::follow_link(bool connected) 
   if (news.is_new) {
     is_greeted_ = false;
     hellos_ = refused_ = 0;
+    accepted_.clear();
   }
   return {news.is_new, news.has_gone, connected && !is_greeted_};
 }
 
-bool server_conversation::take_hello(std::uint64_t last_id) noexcept {
+server_conversation::hello server_conversation::take_hello(std::uint64_t number, std::uint64_t last_id) noexcept {
   is_greeted_ = true;
-  if (++hellos_ > max_hellos) return false;
+  if (std::ranges::find(accepted_, number) != accepted_.end()) return hello::repeated;
+  if (++hellos_ > max_hellos) return hello::too_many;
   // The ids of an earlier server's calls are not missing here.
   if (std::exchange(first_hello_, false)) last_id_ = last_id;
-  return true;
+  return hello::first;
 }
 
 bool server_conversation::refuse() noexcept { return ++refused_ <= max_refused_hellos; }
 
-bool server_conversation::accept(std::uint64_t type) {
-  if (accepts(type)) return true;
-  if (types_.size() >= max_accepted_types) return false;
-  types_.push_back(type);
+bool server_conversation::accept(std::uint64_t number, std::uint64_t type) {
+  if (!accepts(type)) {
+    if (types_.size() >= max_accepted_types) return false;
+    types_.push_back(type);
+  }
+  accepted_.push_back(number);
   return true;
 }
 

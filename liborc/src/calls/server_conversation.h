@@ -22,12 +22,14 @@ class server_conversation {
   [[nodiscard]] bool is_greeted() const noexcept { return is_greeted_; }
 
   // ---- hello ----
-  // `last_id`: that the client has used. False: it says too many, and is let go.
-  [[nodiscard]] bool take_hello(std::uint64_t last_id) noexcept;
+  enum class hello : std::uint8_t { first, repeated, too_many };
+  // `last_id`: that the client has used. `number`: of its pair of types. Repeated: the pair is accepted already.
+  // Too many: the client is let go.
+  [[nodiscard]] hello take_hello(std::uint64_t number, std::uint64_t last_id) noexcept;
   // Its types are refused. False: it is let go.
   [[nodiscard]] bool refuse() noexcept;
-  // The hash of the requests. False: there are too many.
-  [[nodiscard]] bool accept(std::uint64_t type);
+  // `type`: the hash of the requests. False: there are too many.
+  [[nodiscard]] bool accept(std::uint64_t number, std::uint64_t type);
   [[nodiscard]] bool accepts(std::uint64_t type) const noexcept;
 
   // ---- ids of calls ----
@@ -45,6 +47,7 @@ class server_conversation {
   std::size_t refused_ = 0;  // of these
   std::uint64_t last_id_ = 0;
   std::vector<std::uint64_t> types_;
+  std::vector<std::uint64_t> accepted_;  // numbers of pairs, over the link that is up
 };
 
 }  // namespace orc::detail

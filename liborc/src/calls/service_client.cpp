@@ -80,10 +80,14 @@ void service_client::take_hello(const call_message& read) {
     send(call_kind::refused, read.header.id, encode(call_error{.code = code, .text = text}));
     if (!conversation_.refuse()) stopping_ = true;
   };
-  if (!conversation_.take_hello(read.header.remaining_ns)) {
-    service_.count_dropped();
-    stopping_ = true;
-    return;
+  using hello = server_conversation::hello;
+  switch (conversation_.take_hello(read.header.id, read.header.remaining_ns)) {
+    case hello::first: break;
+    case hello::repeated: send(call_kind::accepted, read.header.id); return;
+    case hello::too_many:
+      service_.count_dropped();
+      stopping_ = true;
+      return;
   }
   const auto types = read_types(read.payload);
   if (!types) {
@@ -103,7 +107,7 @@ void service_client::take_hello(const call_message& read) {
   }
   if (const result ok = check_types(service_.types().reply, types->reply, service_.name()); !ok)
     return refuse_types(call_errc::type_mismatch, "the reply has another type: " + ok.error().message());
-  if (!conversation_.accept(hash_of(types->request)))
+  if (!conversation_.accept(read.header.id, hash_of(types->request)))
     return refuse_types(call_errc::refused, "this client uses too many different types");
   send(call_kind::accepted, read.header.id);
 }
