@@ -56,7 +56,7 @@ struct fake_publisher final : private detail::sleeper {
   detail::link_state state = detail::link_state::connected;
   detail::link_end end;
   std::uint64_t newest_at_join = 0;
-  std::uint64_t newest_of = 0;  // of each publication
+  orc::detail::subscriber_link::heard heard = {};  // of each publication
   std::uint64_t malformed = 0;
   std::optional<error> type_problem;
   bool in_order = false;
@@ -140,7 +140,9 @@ class fake_link final : public detail::subscriber_link {
   [[nodiscard]] int control_fd() const noexcept override { return publisher_->control.get(); }
   void service() noexcept override { ++publisher_->services; }
   [[nodiscard]] std::uint64_t newest_at_join() const noexcept override { return publisher_->newest_at_join; }
-  [[nodiscard]] std::uint64_t newest_of(const wire::id&) const noexcept override { return publisher_->newest_of; }
+  [[nodiscard]] heard heard_of(const wire::id&, const std::vector<wire::endpoint>&) const override {
+    return publisher_->heard;
+  }
   [[nodiscard]] bool path_answers(detail::monotonic::time_point) noexcept override { return publisher_->path_answers; }
   [[nodiscard]] detail::link_state state() const noexcept override {
     const std::lock_guard lock(publisher_->mutex);

@@ -202,7 +202,7 @@ TEST_CASE("channel receiver: open, a publication that was silent counts on, what
   CHECK(l.reports());
   l.hears(message(9, "b"));
   CHECK(l.takes().empty());
-  CHECK(l.receiver.newest_of(publication) == 9);
+  CHECK(l.receiver.heard_of(publication, {}).newest == 9);
   // From another address.
   l.hears(own(datagram_kind::announce, 9), there);
   l.hears(message(9, "b"), there);
@@ -219,7 +219,7 @@ TEST_CASE("channel receiver: open, a publication that was followed before goes o
   channel_receiver receiver({.channel = "c", .publication = {}, .link = link_id, .newest = 7, .max_bytes = 1 << 20});
   const monotonic::time_point now{std::chrono::hours(1)};
   receiver.expect_again(publication, here, reports_at, now);
-  CHECK(receiver.newest_of(publication) == 7);
+  CHECK(receiver.heard_of(publication, {}).newest == 7);
   CHECK_FALSE(receiver.connected());
   sample s;
   receiver.on_group(message(7, "old"), here, 1, now);
@@ -243,9 +243,16 @@ TEST_CASE("channel receiver: open, what a publication lost while its address cha
   l.hears(message(11, "c"), there);
   CHECK(l.takes() == "b 6");
   CHECK(l.takes() == "c 7");
+  // The broker may say so first.
+  CHECK(l.receiver.heard_of(publication, {}).newest == 5);
+  CHECK(l.receiver.heard_of(publication, there).newest == 11);
+  CHECK(l.receiver.heard_of(publication, there).lost == 4);
   l.hears(own(datagram_kind::announce, 11), there);
+  CHECK(l.receiver.heard_of(publication, {}).newest == 11);
+  CHECK(l.receiver.heard_of(publication, {}).lost == 4);
   l.hears(message(12, "d"), there);
   CHECK(l.takes() == "d 12");
+  CHECK(l.receiver.heard_of(publication, {}).lost == 0);
   l.hears(own(datagram_kind::announce, 12), there);
   l.hears(message(13, "e"), there);
   CHECK(l.takes() == "e 13");

@@ -114,6 +114,17 @@ TEST_CASE("gap counter: a publication whose samples came before counts on in its
   CHECK(returned(gaps, 10) == 2);
 }
 
+TEST_CASE("gap counter: what was lost while the numbers were others counts with the next sample", "[unit]") {
+  gap_counter gaps;
+  gaps.begin_publication();
+  gaps.begin_link(5);
+  CHECK(returned(gaps, 5) == 0);
+  CHECK(returned(gaps, 6) == 0);
+  gaps.begin_publication(20, 13);
+  CHECK(returned(gaps, 22) == 14);
+  CHECK(gaps.missed() == 14);
+}
+
 TEST_CASE("gap counter: a dropped sample counts with the next one, of whichever publication", "[unit]") {
   gap_counter gaps;
   gaps.begin_publication();

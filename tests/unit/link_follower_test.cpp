@@ -417,7 +417,7 @@ TEST_CASE(
     f.multicast->last().in_order = true;
     f.multicast->last().send(8);
     if (with_others) f.multicast->last().send(9);
-    f.multicast->last().newest_of = 8;
+    f.multicast->last().heard.newest = 8;
     CHECK(f.arrived() == sequences{5});
     f.report(publication);
     f.run(1s);

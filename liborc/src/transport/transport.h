@@ -255,8 +255,12 @@ class subscriber_link {
   // last sample; 0: there was none. Known once connected.
   [[nodiscard]] virtual std::uint64_t newest_at_join() const noexcept = 0;
 
-  // Sequence of the newest sample that came of this publication; 0: none. For links without a publication.
-  [[nodiscard]] virtual std::uint64_t newest_of(const wire::id&) const noexcept { return 0; }
+  // For links without a publication: what came of this one, which sends from there.
+  struct heard {
+    std::uint64_t newest = 0;  // sequence of the newest sample; 0: none
+    std::uint64_t lost = 0;    // samples before it that did not come, and are not missing in the numbers of this link
+  };
+  [[nodiscard]] virtual heard heard_of(const wire::id&, const std::vector<wire::endpoint>&) const { return {}; }
 
   // Checks the path: asks the publisher's host when nothing has come for a while. False: the host does not answer any
   // more; the link itself may notice that much later. Called about twice a second if capabilities::checks_path.

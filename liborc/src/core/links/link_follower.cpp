@@ -47,7 +47,7 @@ void link_follower::follow(const wire::id& publication, const std::vector<wire::
   if (same && !why_not && endpoints == endpoints_ && (link_ || selector_.aiming())) return;
   if (!same) {
     if (link_) samples_.save(*link_);
-    take_over(publication);
+    take_over(publication, endpoints);
     drop_link();
     last_end_.clear();
     departure_.forget();
@@ -63,15 +63,20 @@ void link_follower::follow(const wire::id& publication, const std::vector<wire::
 
 // The numbers of the samples go on where the same publication does: the broker may forget it, and know it again, while
 // it is heard over multicast.
-void link_follower::take_over(const wire::id& next) {
+void link_follower::take_over(const wire::id& next, const std::vector<wire::endpoint>& endpoints) {
   const auto newest = samples_.newest();
   if (!next) {
     followed_before_ = publication_;
     return selector_.followed_before(publication_, endpoints_);
   }
   const bool was_open = !publication_;
-  const auto heard = was_open && link_ ? link_->newest_of(next) : was_open && next == followed_before_ ? newest : 0;
-  if (heard == 0 || heard != newest) samples_.begin_publication(heard);
+  subscriber_link::heard heard;
+  if (was_open && link_)
+    heard = link_->heard_of(next, endpoints);
+  else if (was_open && next == followed_before_)
+    heard.newest = newest;
+  if (heard.newest == 0 || heard.newest != newest || heard.lost != 0)
+    samples_.begin_publication(heard.newest, heard.lost);
 }
 
 void link_follower::keep_away(obstacle&& why) {

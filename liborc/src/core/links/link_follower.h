@@ -86,7 +86,7 @@ class link_follower {
  private:
   void follow(const wire::id& publication, const std::vector<wire::endpoint>& endpoints,
               std::optional<obstacle> why_not, monotonic::time_point now);
-  void take_over(const wire::id& next);
+  void take_over(const wire::id& next, const std::vector<wire::endpoint>& endpoints);
   void keep_away(obstacle&& why);
   void listen_openly(monotonic::time_point now);
   void look_for_link(monotonic::time_point from);

@@ -16,8 +16,9 @@ namespace orc::detail {
 class gap_counter {
  public:
   // From now on samples of another publication arrive, which has its own numbers. `newest`: of its samples, the newest
-  // that came before; 0: none did.
-  void begin_publication(std::uint64_t newest = 0) noexcept {
+  // that came before; 0: none did. `lost`: samples before that one which did not come.
+  void begin_publication(std::uint64_t newest = 0, std::uint64_t lost = 0) noexcept {
+    dropped_ += lost;
     ++era_;
     newest_ = newest;
     before_first_.reset();

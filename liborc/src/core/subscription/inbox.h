@@ -19,7 +19,9 @@ class inbox {
   inbox(std::uint32_t depth, std::chrono::nanoseconds max_age);
 
   // ---- from links ----
-  void begin_publication(std::uint64_t newest = 0) noexcept { gaps_.begin_publication(newest); }
+  void begin_publication(std::uint64_t newest = 0, std::uint64_t lost = 0) noexcept {
+    gaps_.begin_publication(newest, lost);
+  }
   // The link is new: the next look at it may find something.
   void begin_link(const subscriber_link& link) noexcept;
   // Queues one sample. False: it came before.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace orc::detail::multicast {
 
@@ -51,6 +52,27 @@ std::uint64_t channel_receiver::newest_of(const wire::id& publication) const noe
     if (each.publication == publication) newest = std::max(newest, each.newest.value_or(0));
   }
   return newest;
+}
+
+// A publication may be heard from another address before it is announced there: then what was lost meanwhile does not
+// show in the numbers. `known`: sequence of its newest sample that came from elsewhere; 0: none.
+std::uint64_t channel_receiver::lost_before(const sender& moved, std::uint64_t known) noexcept {
+  const auto newest = moved.newest.value_or(0);
+  if (known == 0 || newest <= known || newest - known >= max_gap) return 0;
+  return newest - known - std::min(newest - known, moved.unannounced);
+}
+
+subscriber_link::heard channel_receiver::heard_of(const wire::id& publication, const source& from) const noexcept {
+  const auto known = newest_of(publication);
+  const auto moved = std::find_if(senders_.begin(), senders_.end(), [&](const sender& each) {
+    return each.from == from && !each.publication && each.newest.value_or(0) > known;
+  });
+  if (moved == senders_.end()) {
+    std::uint64_t lost = 0;
+    for (const sender& each : senders_) lost += each.publication == publication ? each.lost : 0;
+    return {known, lost};
+  }
+  return {*moved->newest, lost_before(*moved, known)};
 }
 
 // ---- datagrams ----
@@ -110,7 +132,7 @@ void channel_receiver::look_for_another(sender& at, const lcm::datagram& d, mono
 // A later announcement begins anew. Without one it is an LCM program, from announces_within on.
 void channel_receiver::forget_publication(sender& at, monotonic::time_point now) noexcept {
   at.publication = {};
-  at.unannounced = 0;
+  at.unannounced = at.lost = 0;
   at.type = {};
   at.registered = false;
   at.since = now;
@@ -191,13 +213,10 @@ void channel_receiver::on_announce(const orc_datagram& d, const source& from, mo
     if (who->publication == d.publication && !returns && (!types_ || who->type.hash == d.type)) return;
     if (another) who->newest.reset();
     if (who->publication != d.publication) who->type = {};
-    // It may have sent from another address before. What was lost while it moved is missed.
+    // It may have sent from another address before.
     const auto known = newest_of(d.publication);
-    const auto newest = who->newest.value_or(0);
-    if (known > newest)
-      who->newest = known;
-    else if (known != 0 && newest - known < max_gap)
-      order_ += newest - known - std::min(newest - known, who->unannounced);
+    who->lost += lost_before(*who, known);
+    if (known > who->newest.value_or(0)) who->newest = known;
     who->unannounced = 0;
     who->publication = d.publication;
     who->takes_reports = {from.address, d.reports_at};
@@ -246,6 +265,7 @@ void channel_receiver::deliver(sender& from, std::uint64_t sequence, sample_buff
   // their numbers may belong to other channels.
   const bool counts_this_channel = from.publication && from.newest && sequence - *from.newest < max_gap;
   order_ = order_ == 0 && from.publication ? sequence : order_ + (counts_this_channel ? sequence - *from.newest : 1);
+  order_ += std::exchange(from.lost, 0);
   fragments_.forget_through(from.from, static_cast<std::uint32_t>(sequence));
   shards_.forget_through(from.from, sequence);
   if (!from.publication) ++from.unannounced;

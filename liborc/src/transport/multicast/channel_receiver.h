@@ -24,6 +24,7 @@
 #include "transport/multicast/types/type_exchange.h"
 #include "transport/multicast/types/type_filter.h"
 #include "transport/sample_ring.h"
+#include "transport/transport.h"
 
 namespace orc::detail::multicast {
 
@@ -58,8 +59,8 @@ class channel_receiver {
   [[nodiscard]] bool connected() const noexcept { return connected_; }
   [[nodiscard]] bool is_open() const noexcept { return !settings_.publication; }
   [[nodiscard]] std::uint64_t newest_at_join() const noexcept { return newest_at_join_; }
-  // Sequence of the newest sample of this publication that came; 0: none.
-  [[nodiscard]] std::uint64_t newest_of(const wire::id& publication) const noexcept;
+  // What came of this publication, also from there before it was announced.
+  [[nodiscard]] subscriber_link::heard heard_of(const wire::id& publication, const source& from) const noexcept;
   [[nodiscard]] std::uint64_t malformed() const noexcept { return malformed_; }
   // Memory of incomplete messages, in bytes.
   [[nodiscard]] std::size_t bytes() const noexcept { return fragments_.bytes() + shards_.bytes(); }
@@ -119,6 +120,8 @@ class channel_receiver {
  private:
   void count_malformed() noexcept { ++malformed_; }
   [[nodiscard]] sender* sender_at(const source& from, monotonic::time_point now) noexcept;
+  [[nodiscard]] std::uint64_t newest_of(const wire::id& publication) const noexcept;
+  [[nodiscard]] static std::uint64_t lost_before(const sender& moved, std::uint64_t known) noexcept;
   [[nodiscard]] static bool is_left_to_broker(const sender& whom, monotonic::time_point now) noexcept;
   static void look_for_another(sender& at, const lcm::datagram& d, monotonic::time_point now) noexcept;
   static void forget_publication(sender& at, monotonic::time_point now) noexcept;

@@ -31,6 +31,17 @@ constexpr std::size_t wanted_direct_buffer = 1024 * 1024;
   return address;
 }
 
+struct publisher_address {
+  source sends_from;
+  source reports_at;
+};
+[[nodiscard]] std::optional<publisher_address> address_in(const wire::endpoint& of, const wire::multicast_url& url) {
+  const auto there = wire::multicast_url::parse(of.address);
+  if (!there || !there->from) return std::nullopt;  // also: of another transport
+  const auto at = seen_from_here(there->from->address, url);
+  return publisher_address{{at, there->source}, {at, there->from->port}};
+}
+
 }  // namespace
 
 link_or_error<subscriber_link> multicast_subscriber_link::open(const subscription_spec& spec,
@@ -64,10 +75,8 @@ link_or_error<subscriber_link> multicast_subscriber_link::open(const subscriptio
     link->answer();
   } else if (spec.before) {
     for (const auto& each : spec.before_at) {
-      const auto there = wire::multicast_url::parse(each.address);
-      if (!there || !there->from) continue;  // also: of another transport
-      const auto at = seen_from_here(there->from->address, url);
-      link->channel_.expect_again(spec.before, {at, there->source}, {at, there->from->port}, monotonic::now());
+      if (const auto there = address_in(each, url))
+        link->channel_.expect_again(spec.before, there->sends_from, there->reports_at, monotonic::now());
     }
   }
   return link;
@@ -99,6 +108,17 @@ bool multicast_subscriber_link::try_recv(sample& out, pick) noexcept {
   const bool found = state() != link_state::connecting && channel_.ready().pop(out);
   tell_malformed();
   return found;
+}
+
+subscriber_link::heard multicast_subscriber_link::heard_of(const wire::id& publication,
+                                                           const std::vector<wire::endpoint>& from) const {
+  heard all = channel_.heard_of(publication, {});
+  for (const auto& each : from) {
+    const auto there = address_in(each, url_);
+    if (!there) continue;
+    if (const auto here = channel_.heard_of(publication, there->sends_from); here.newest > all.newest) all = here;
+  }
+  return all;
 }
 
 std::string multicast_subscriber_link::remark() const {

@@ -33,9 +33,7 @@ class multicast_subscriber_link final : public subscriber_link {
   [[nodiscard]] std::string remark() const override;
   [[nodiscard]] std::optional<error> type_problem() const override { return channel_.type_problem(); }
   [[nodiscard]] std::uint64_t newest_at_join() const noexcept override { return channel_.newest_at_join(); }
-  [[nodiscard]] std::uint64_t newest_of(const wire::id& publication) const noexcept override {
-    return channel_.newest_of(publication);
-  }
+  [[nodiscard]] heard heard_of(const wire::id& publication, const std::vector<wire::endpoint>& from) const override;
   [[nodiscard]] link_end why_ended() const noexcept override { return {link_end::cause::network, end_}; }
   [[nodiscard]] link_state state() const noexcept override { return state_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t malformed() const noexcept override { return malformed_.load(std::memory_order_relaxed); }

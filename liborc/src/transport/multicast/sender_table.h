@@ -23,6 +23,7 @@ struct sender {
   wire::id publication;                 // of an ORC publication, announced from that address; else it is an LCM program
   std::optional<std::uint64_t> newest;  // sequence of the newest complete sample (of an LCM program: its number)
   std::uint64_t unannounced = 0;        // samples that were taken before it said of which publication they are
+  std::uint64_t lost = 0;               // samples before the newest that do not show in the numbers yet
   std::uint64_t announced = 0;          // sequence of the newest sample that the publication reported
   std::uint64_t offered = 0;            // the newest of those that it would repair
   std::uint64_t cookie = 0;             // for reports
