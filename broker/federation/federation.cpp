@@ -24,6 +24,8 @@ std::uint32_t milliseconds(federation::time from, federation::time to) {
   return static_cast<std::uint32_t>(std::clamp<std::int64_t>(elapsed, 0, std::numeric_limits<std::uint32_t>::max()));
 }
 
+constexpr std::size_t max_elsewhere = 4;
+
 }  // namespace
 
 federation::federation(options chosen, topic_map& map, owner& world)
@@ -37,6 +39,7 @@ void federation::connected(peer_key which, bool same_host, time now) {
   peer.same_host = same_host;
   peer.watch = peer.schema = peer.challenge = 0;
   peer.challenge_ends.reset();
+  peer.connected_at = now;
   peer.schemas_after.reset();
   peer.silent_at = now + patience;
   ask(which, now);
@@ -62,6 +65,8 @@ void federation::receive(peer_key which, std::span<const std::byte> frame, time 
   const auto number = decoded->request;
   auto& content = decoded->content;
   peer.challenge_ends.reset();  // whatever it says, it is still there
+  if (const auto since = std::exchange(peer.connected_at, std::nullopt))
+    peer.trip = std::min(std::chrono::duration_cast<duration>(now - *since), longest_trip);
   if (number != 0 && number == peer.challenge) {
     peer.challenge = 0;
     return;
@@ -244,7 +249,7 @@ void federation::turn(time now) {
       lost(which, "silent", now);
     }
     if (has_moved) {
-      discovered(std::string(peer.elsewhere), peer.epoch, now);  // peers_ may grow
+      discovered(std::string(peer.moved_to), peer.epoch, now);  // peers_ may grow
       continue;
     }
     end_report(which, now);
@@ -285,11 +290,15 @@ void federation::discovered(const std::string& endpoint, std::uint64_t epoch, ti
 // forged, or come from another interface of the same host, so the peer may answer.
 void federation::challenge(peer_key which, const std::string& elsewhere, time now) {
   auto& peer = peers_[which];
-  const bool is_news = peer.elsewhere != elsewhere || peer.elsewhere_at + beacon_lease <= now;
-  peer.elsewhere_at = now;
+  std::erase_if(peer.elsewhere, [&](const auto& each) { return each.second + beacon_lease <= now; });
+  const auto known = std::ranges::find(peer.elsewhere, elsewhere, &std::pair<std::string, time>::first);
+  const bool is_news = known == peer.elsewhere.end();
+  if (!is_news) known->second = now;
   if (!peer.discovered || !is_news || peer.challenge != 0) return;
-  peer.elsewhere = elsewhere;
-  peer.challenge_ends = now + still_there;
+  if (peer.elsewhere.size() >= max_elsewhere) peer.elsewhere.pop_back();
+  peer.elsewhere.emplace(peer.elsewhere.begin(), elsewhere, now);
+  peer.moved_to = elsewhere;
+  peer.challenge_ends = now + still_there + 2 * peer.trip;
   request(which, peer.challenge, wire::list_topics{{}, 1});
 }
 

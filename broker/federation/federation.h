@@ -41,8 +41,10 @@ class federation {
   static constexpr duration beacon_lease{5'000};
   static constexpr duration trial{3'000};
   static constexpr duration discovery_pace{100};
-  // A peer that a beacon names at another address is asked whether it is still at its old one. It has this long.
+  // A peer that a beacon names at another address is asked whether it is still at its old one. It has this long, and
+  // two round trips, which it cannot make longer than `longest_trip`.
   static constexpr duration still_there{750};
+  static constexpr duration longest_trip{2'000};
 
   struct options {
     std::vector<std::string> peers;  // endpoints, at most wire::max_peers
@@ -115,9 +117,12 @@ class federation {
     std::optional<time> schemas_after;  // a peer may not have a schema yet
     bool discovered = false;
     time discovered_at{};
-    time beacon_at{};                    // the last one
-    std::string elsewhere;               // where else a beacon of the same run was heard
-    time elsewhere_at{};                 // and when
+    time beacon_at{};  // the last one
+    // Where else beacons of the same run were heard, and when last: a host may have some interfaces. The newest first.
+    std::vector<std::pair<std::string, time>> elsewhere;
+    std::string moved_to;                // that the challenge is about
+    std::optional<time> connected_at;    // until the first answer
+    duration trip{};                     // the time that its first answer took
     std::uint64_t challenge = 0;         // the request that asks whether it is still here; 0: none
     std::optional<time> challenge_ends;  // until then it has time; nothing: it is not asked, or said something
     [[nodiscard]] bool is_up() const noexcept { return connected && state == wire::peer_state::up; }

@@ -30,6 +30,7 @@ struct world final : federation::owner {
       watches[to] = message->request;
       positions[to] = question->position;
     }
+    if (std::holds_alternative<wire::list_topics>(message->content)) questions.push_back(message->request);
     if (std::holds_alternative<wire::get_schema>(message->content)) schemas[to].push_back(message->request);
     return true;
   }
@@ -45,6 +46,7 @@ struct world final : federation::owner {
   std::map<peer_reports::peer_key, std::uint64_t> watches;
   std::map<peer_reports::peer_key, wire::watch_position> positions;
   std::map<peer_reports::peer_key, std::vector<std::uint64_t>> schemas;
+  std::vector<std::uint64_t> questions;  // list_topics: whether a peer is still there
   std::set<peer_reports::peer_key> closed;
   std::map<peer_reports::peer_key, std::string> added;
   bool no_memory = false;  // for the next add()
@@ -478,6 +480,29 @@ TEST_CASE("discovery: a peer whose connection ends while it is asked whether it 
     CHECK(f.federated.next_deadline().value_or(federation::time::max()) > f.now);
   }
   CHECK(f.map.topic_count() == 0);
+}
+
+TEST_CASE("discovery: a peer with several interfaces is asked once for each, and has the time of its round trip",
+          "[unit]") {
+  fixture f(0);
+  f.federated.discovered("tcp://192.0.2.2:5570", 7, f.now);
+  f.federated.connected(0, false, f.now);
+  f.pass(1'500ms);
+  f.answer(0, page(7, 2, {published("pose", 20)}, true));
+  for (const auto* const elsewhere : {"tcp://10.0.0.2:5570", "tcp://10.1.0.2:5570"}) {
+    f.federated.discovered(elsewhere, 7, f.now);
+    f.pass(1'400ms);
+    CHECK(f.peer(0).state == wire::peer_state::up);
+    const auto answer = wire::encode({f.there.questions.back(), wire::topic_list{}});
+    f.federated.receive(0, std::as_bytes(std::span(answer)), f.now);
+  }
+  REQUIRE(f.there.questions.size() == 2);
+  for (int n = 0; n < 20; ++n) {
+    f.now += 400ms;
+    f.federated.discovered("tcp://10.0.0.2:5570", 7, f.now);
+    f.federated.discovered("tcp://10.1.0.2:5570", 7, f.now);
+  }
+  CHECK(f.there.questions.size() == 2);
 }
 
 TEST_CASE("discovery: without memory for one more peer, its key stays free", "[unit]") {
