@@ -2,6 +2,7 @@
 #include <signal.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <regex>
@@ -229,4 +230,58 @@ TEST_CASE("orc type: LCM types find what they use in other files, and short name
   CHECK(orc.run("$orc type show " + place.file("two.proto:A.S")).exit_code == 0);
   const auto echoed = orc.run("$orc topic echo CHANNEL --timeout 0.1 --lcm-types " + place.path().string());
   CHECK(echoed.exit_code == 3);
+}
+
+TEST_CASE("orc type show finds what a file of types imports, as the tools of its encoding do") {
+  const broker_process broker;
+  const tool orc(broker);
+  const detail::temporary_directory place;
+  const std::string in_place = "dir=" + place.path().string() + "; ";
+  const auto write = [&](const std::string& name, const std::string& content) {
+    const auto file = place.path() / name;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << content;
+  };
+  const auto shown = [&](const std::string& command) {
+    const auto outcome = orc.run(in_place + command);
+    INFO(command << "\n" << outcome.out << outcome.err);
+    CHECK(outcome.exit_code == 0);
+    return outcome.out;
+  };
+  // ROS 2: the package's own messages, packages beside it, and installed ones; Time and Duration are not there.
+  write("ws/share/arm/msg/Wrist.msg", "std_msgs/Header header\nJoint[3] joints # one/Each\n# none/Such x\n");
+  write("ws/share/arm/msg/Joint.msg",
+        "\xef\xbb\xbf"
+        "units/msg/Angle q\nstring<=5 name\nuint8 IDLE=0\n");
+  write("ws/share/units/msg/Angle.msg", "float64 rad\n");
+  write("prefix/share/std_msgs/msg/Header.msg", "builtin_interfaces/Time stamp\nstring frame_id\n");
+  const std::string ament = "AMENT_PREFIX_PATH=/none:$dir/prefix ";
+  auto text = shown(ament + "$orc type show $dir/ws/share/arm/msg/Wrist.msg");
+  CHECK(has(text, "arm/msg/Wrist (ros2msg)"));
+  CHECK(has(text, "std_msgs/msg/Header\n  builtin_interfaces/msg/Time stamp\n  string frame_id\n"));
+  CHECK(has(text, "arm/msg/Joint\n  const uint8 IDLE = 0\n  units/msg/Angle q\n"));
+  CHECK(has(text, "units/msg/Angle\n  float64 rad\n"));
+  CHECK(text == shown(ament + "$orc type show $dir/ws/share/arm/msg/Wrist.msg:arm/msg/Wrist"));
+  CHECK(shown("cd $dir/ws/share/arm/msg && " + ament + "$orc type show Wrist.msg") == text);
+  write("ws/share/arm/package.xml", "<package format=\"3\">\n  <name>arm_msgs</name>\n</package>\n");
+  CHECK(has(shown(ament + "$orc type show $dir/ws/share/arm/msg/Wrist.msg"), "arm_msgs/msg/Joint[3] joints"));
+  const auto missing = orc.run(in_place + "$orc type show $dir/ws/share/arm/msg/Wrist.msg");
+  CHECK(missing.exit_code == 2);
+  CHECK(has(missing.err, "message std_msgs/msg/Header is not defined"));
+
+  // Protobuf and FlatBuffers: names below a directory above the file, or below the current one; well-known types.
+  write("ws/robot/arm/state.proto",
+        "syntax = \"proto3\";\nimport \"robot/pose.proto\";\nimport \"google/protobuf/timestamp.proto\";\n"
+        "message State { Pose p = 1; google.protobuf.Timestamp t = 2; }\n");
+  write("ws/robot/pose.proto", "syntax = \"proto3\";\nmessage Pose { double x = 1; }\n");
+  CHECK(has(shown("$orc type show $dir/ws/robot/arm/state.proto:State"), "google.protobuf.Timestamp t = 2"));
+  write("ws/robot/arm/state.fbs",
+        "include \"robot/pose.fbs\";\nstruct P { x:float; }\nunion U { P, text:string, Pose }\n"
+        "table State { u:U; }\nroot_type State;\n");
+  write("ws/robot/pose.fbs", "table Pose { x:double; }\n");
+  text = shown("$orc type show $dir/ws/robot/arm/state.fbs");
+  CHECK(has(text, "struct P\n  float x\n"));
+  CHECK(has(text, "union U\n  NONE = 0\n  P = 1 (P)\n  text = 2\n  Pose = 3 (Pose)\n"));
+  write("elsewhere/state.fbs", "include \"robot/pose.fbs\";\ntable State { p:Pose; }\nroot_type State;\n");
+  CHECK(has(shown("cd $dir/ws && $orc type show ../elsewhere/state.fbs"), "Pose p\n"));
 }

@@ -354,6 +354,32 @@ TEST_CASE("orc play: samples of another type are left out, with a remark") {
         "orc: leaves out samples of 'state' with type new.State: the topic is published with type old.State\n");
 }
 
+TEST_CASE("orc play: a topic whose type cannot be published stops no other") {
+  const broker_process broker;
+  const tool orc(broker);
+  const detail::temporary_directory scratch;
+  recording_file file(scratch.file("run.mcap"));
+  file.channel("incomplete", {"a/msg/B", "ros2msg", "cdr", "NotThere x"}).sample("incomplete", 0, "1");
+  file.channel("unnamed", {std::string("a\0b", 3), "struct", "struct", "{}"}).sample("unnamed", 1, "2");
+  file.channel("good", struct_type("float64")).sample("good", 2, "3");
+  file.sample("end", 600'000, "never played");
+  file.close();
+  child_process play = orc.start({"play", scratch.file("run.mcap"), "--wait-for-subscribers", "--topic", "incomplete",
+                                  "--topic", "unnamed", "--topic", "good"});
+  listener incomplete(broker, "incomplete");
+  listener unnamed(broker, "unnamed");
+  listener good(broker, "good", {}, struct_type("float64"));
+  CHECK(good.next() == "3");
+  CHECK(incomplete.next() == "1");
+  CHECK(unnamed.next() == "2");
+  CHECK(exit_code_of(play) == 0);
+  const auto again = orc.run("$orc play " + scratch.file("run.mcap") + " --topic incomplete --topic unnamed");
+  CHECK(again.exit_code == 0);
+  CHECK(again.err ==
+        "orc: publishes 'incomplete' without its schema: schema of a/msg/B: line 1: message a/msg/NotThere is not "
+        "defined\norc: publishes 'unnamed' without its type, whose name is none that a topic can have\n");
+}
+
 TEST_CASE("orc play: --clock publishes the time that plays") {
   const broker_process broker;
   const tool orc(broker);

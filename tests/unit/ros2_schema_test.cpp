@@ -83,8 +83,57 @@ TEST_CASE("ros2 schema: a bad one is refused with its line") {
   CHECK_THAT(why_bad("int8 a\n" + std::string(80, '=')), contains("`MSG: pkg/Name` is expected, not the end"));
   CHECK_THAT(why_bad("int8 a\n" + std::string(80, '=') + "\nIDL: a/b"),
              contains("line 3: `MSG: pkg/Name` is expected"));
-  CHECK_THAT(why_bad("int8 a" + dependency("a/B", "") + dependency("a/msg/B", "")),
-             contains("`a/msg/B` is defined twice"));
+  CHECK_THAT(why_bad("int8 a" + dependency("a/B", "int8 x") + dependency("a/msg/B", "int16 x")),
+             contains("`a/msg/B` is defined twice, in two ways"));
+  CHECK_THAT(why_bad("int8 a" + dependency("robot_msgs/State", "int16 a")), contains("is defined twice"));
+}
+
+TEST_CASE("ros2 schema: Time and Duration, which writers leave out, are known also by the words of ROS 1") {
+  schema found;
+  REQUIRE(parse_schema(described("builtin_interfaces/Time a\nbuiltin_interfaces/msg/Duration b\ntime c\nduration[] d"),
+                       found));
+  REQUIRE(found.structures.size() == 3);
+  CHECK(found.structures[1].name == "builtin_interfaces/msg/Time");
+  CHECK(found.structures[2].name == "builtin_interfaces/msg/Duration");
+  for (std::size_t i = 0; i < 4; ++i) CHECK(found.structures[0].fields[i].structure == 1 + i % 2);
+  for (const auto& each : {found.structures[1], found.structures[2]}) {
+    REQUIRE(each.fields.size() == 2);
+    CHECK(each.fields[0].name == "sec");
+    CHECK(each.fields[0].kind == field_kind::int32);
+    CHECK(each.fields[1].name == "nanosec");
+    CHECK(each.fields[1].kind == field_kind::uint32);
+  }
+  // The definition in the text counts.
+  REQUIRE(parse_schema(described("time t" + dependency("builtin_interfaces/Time", "int64 ns")), found));
+  CHECK(found.structures[1].fields[0].name == "ns");
+  CHECK(check_schema({"builtin_interfaces/msg/Stamp", "ros2msg", "cdr", "Time t"}));
+}
+
+TEST_CASE("ros2 schema: what other writers put between and before messages is taken") {
+  for (const auto length : {3U, 79U, 80U, 81U, 300U}) {
+    INFO(length);
+    CHECK(check_schema(described("Point p\n" + std::string(length, '=') + " \r\nMSG: robot_msgs/Point\r\nint8 x\r\n")));
+  }
+  CHECK_THAT(why_bad("int8 x\n==\nMSG: a/B\nint8 y"), contains("line 2: unknown type `==`"));
+  const std::string mark = "\xef\xbb\xbf";
+  CHECK(check_schema(described(mark + "int8 x\na/B b" + dependency("a/B", mark + "int8 y"))));
+  CHECK(check_schema(described("MSG: robot_msgs/State\nint8 x")));
+  CHECK_THAT(why_bad("MSG: robot_msgs/Other\nint8 x"), contains("line 1: unknown type `MSG:`"));
+  CHECK(check_schema(described("a/B b" + dependency("a/B", "int8 x\n") + dependency("a/msg/B", "int8 x\r\n\n"))));
+  schema found;
+  REQUIRE(parse_schema(described("@key int32 id\nint8 x"), found));
+  CHECK(found.structures[0].fields[0].name == "id");
+}
+
+TEST_CASE("ros2 schema: messages that the type does not contain need not be complete") {
+  schema found;
+  REQUIRE(
+      parse_schema(described("int8 x\na/C c" + dependency("a/B", "NotThere n") + dependency("a/C", "int8 y")), found));
+  REQUIRE(found.structures.size() == 2);
+  CHECK(found.structures[1].name == "a/msg/C");
+  CHECK(found.structures[0].fields[1].structure == 1);
+  CHECK_THAT(why_bad("a/C c" + dependency("a/B", "int8 x") + dependency("a/C", "B b\nNotThere n")),
+             contains("line 8: message a/msg/NotThere is not defined"));
 }
 
 TEST_CASE("ros2 schema: depth is limited, and no message contains itself") {

@@ -71,7 +71,10 @@ TEST_CASE("types cdr: an empty sequence of wide numbers is not aligned") {
 TEST_CASE("types cdr: bad samples are refused") {
   const auto type = decoder_of(described("float64[] a\n"));
   CHECK_THAT(why_not_decoded(*type, bytes_of({0, 1, 0})), contains("too short for an encapsulation header"));
-  CHECK_THAT(why_not_decoded(*type, bytes_of({0, 7, 0, 0})), contains("another encapsulation"));
+  for (const int kind : {2, 3, 8, 9, 10, 11, 0x12, 0x15}) {
+    CHECK_THAT(why_not_decoded(*type, bytes_of({0, kind, 0, 0})), contains("another encapsulation"));
+  }
+  CHECK_THAT(why_not_decoded(*type, bytes_of({1, 1, 0, 0})), contains("another encapsulation"));
   CHECK_THAT(why_not_decoded(*type, bytes_of({0, 1, 0, 0, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0})),
              contains("`a`: has 4294967295 elements of 8 bytes"));
   CHECK_THAT(why_not_decoded(*type, bytes_of({0, 1, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8})),
@@ -79,4 +82,25 @@ TEST_CASE("types cdr: bad samples are refused") {
   const auto bounded = decoder_of(described("uint8[<=2] a\n"));
   CHECK_THAT(why_not_decoded(*bounded, bytes_of({0, 1, 0, 0, 3, 0, 0, 0, 1, 2, 3})), contains("its bound 2"));
   CHECK_THAT(why_no_sample(*bounded, R"({"a":[1,2,3]})"), contains("`a` has 3 elements; its bound is 2"));
+}
+
+TEST_CASE("types cdr: XCDR2 aligns to 4 bytes, and says how long arrays of other things than numbers are") {
+  const auto type = decoder_of(described("int32 a\nint64 b\nuint8 c\nfloat64[] d\n"));
+  const std::string json = R"({"a":5,"b":6,"c":7,"d":[1.0]})";
+  for (const int kind : {7, 0x11}) {
+    CHECK(json_of(*type, bytes_of({0, kind, 0, 0, 5, 0, 0, 0, 6, 0, 0, 0, 0, 0, 0,    0,
+                                   7, 0,    0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f})) == json);
+  }
+  for (const int kind : {6, 0x10}) {
+    CHECK(json_of(*type, bytes_of({0, kind, 0, 0, 0, 0, 0, 5, 0,    0,    0, 0, 0, 0, 0, 6,
+                                   7, 0,    0, 0, 0, 0, 0, 1, 0x3f, 0xf0, 0, 0, 0, 0, 0, 0})) == json);
+  }
+  const auto words = decoder_of(described("string[] words\nint8 last\n"));
+  const byte_list sized = bytes_of({0, 7, 0, 0, 10, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 'a', 0, 9});
+  CHECK(json_of(*words, sized) == R"({"words":["a"],"last":9})");
+  CHECK(json_at(*words, sized, "words[0]") == R"("a")");
+  CHECK(json_at(*words, sized, "last") == "9");
+  check_cuts(*words, sized);
+  const byte_list unsized = bytes_of({0, 7, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 'a', 0, 9});
+  CHECK_THAT(why_not_decoded(*words, unsized), contains("`words[0]`: needs 4 bytes"));
 }

@@ -5,6 +5,7 @@
 
 #include "orc/calls/call_record.h"
 #include "orc/directory.h"
+#include "orc/schema.h"
 #include "tools/orc/recording/recorded_types.h"
 #include "tools/orc/recording/shared_channel.h"
 #include "tools/orc/text.h"
@@ -17,6 +18,14 @@ namespace {
 
 // That can share a topic.
 constexpr std::size_t most_publications = 64;
+
+// Whether a topic can have a type with these names.
+bool has_sayable_names(const type_description& type) {
+  const auto fits = [](const std::string& text) {
+    return text.size() <= wire::max_text && text.find('\0') == std::string::npos;
+  };
+  return fits(type.name) && fits(type.schema_encoding) && fits(type.message_encoding);
+}
 
 }  // namespace
 
@@ -55,7 +64,14 @@ result play_output::add(const merged_channel& added) {
     return {};
   }
   // An encoding alone would match no subscriber that expects a type.
-  const type_description type = is_unknown(added.what.type) ? type_description() : added.what.type;
+  type_description type = is_unknown(added.what.type) ? type_description() : added.what.type;
+  if (!has_sayable_names(type)) {
+    remarks_.push_back("publishes '" + name + "' without its type, whose name is none that a topic can have");
+    type = {};
+  } else if (const auto readable = check_schema(type); !readable) {
+    remarks_.push_back("publishes '" + name + "' without its schema: " + escaped(readable.error().message()));
+    type.schema.clear();
+  }
   const auto [known, is_new] = by_name_.try_emplace(name);
   topic& to = known->second;
   const std::string shared_by = shared_publication_of(added.what);

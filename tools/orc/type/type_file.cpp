@@ -4,6 +4,7 @@
 #include <flatbuffers/reflection.h>
 #include <google/protobuf/compiler/importer.h>
 #include <google/protobuf/descriptor.pb.h>
+#include <google/protobuf/descriptor_database.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +14,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <sstream>
 
@@ -20,6 +22,7 @@
 #include "orc/schema.h"
 #include "tools/orc/text.h"
 #include "tools/orc/type/lcm_files.h"
+#include "tools/orc/type/ros2_files.h"
 #include "tools/support/json.h"
 
 namespace orc::cli {
@@ -73,6 +76,16 @@ detail::expected<std::string> choose(const std::string& path, const std::string&
   if (fitting.size() == 1) return fitting.front();
   if (!fitting.empty()) return wrong(path, name + " can be " + list_of(fitting) + ": write the whole name");
   return wrong(path, "no type " + name + " in this file; it has " + list_of(names));
+}
+
+// Where the names that a file imports begin: in its own directory and the current one, as protoc and flatc have them
+// without -I, and in those above the file's, one of which was given with -I.
+std::vector<std::string> import_roots(const fs::path& path) {
+  std::error_code failure;
+  const auto own = fs::absolute(path, failure).lexically_normal().parent_path();
+  std::vector<std::string> roots{own.string(), fs::current_path(failure).string()};
+  for (auto at = own; at.has_relative_path(); at = at.parent_path()) roots.push_back(at.parent_path().string());
+  return roots;
 }
 
 // A file of LCM definitions.
@@ -151,11 +164,16 @@ described flatbuffer_type(const fs::path& path, const std::string& name) {
   if (!content) return content.error();
   std::string schema = *std::move(content);
   if (path.extension() == ".fbs") {
-    flatbuffers::Parser parser;
-    const std::string directory = path.has_parent_path() ? path.parent_path().string() : ".";
-    const char* include_paths[] = {directory.c_str(), nullptr};
+    flatbuffers::IDLOptions options;
+    options.lang_to_generate =
+        flatbuffers::IDLOptions::kBinary;  // as flatc --schema: unions may have structs and texts
+    flatbuffers::Parser parser(options);
+    const auto roots = import_roots(path);
+    std::vector<const char*> include_paths;
+    for (const auto& each : roots) include_paths.push_back(each.c_str());
+    include_paths.push_back(nullptr);
     const std::string file = path.string();
-    if (!parser.Parse(schema.c_str(), include_paths, file.c_str())) return wrong(file, parser.error_);
+    if (!parser.Parse(schema.c_str(), include_paths.data(), file.c_str())) return wrong(file, parser.error_);
     if (!name.empty() && !parser.SetRootType(name.c_str()) &&
         (parser.root_struct_def_ == nullptr ||
          parser.root_struct_def_->defined_namespace->GetFullyQualifiedName(parser.root_struct_def_->name) != name))
@@ -173,6 +191,10 @@ described flatbuffer_type(const fs::path& path, const std::string& name) {
   if (auto chosen = choose(path.string(), name, {found}); !chosen) return chosen.error();
   return type_description{found, "flatbuffer", "flatbuffer", std::move(schema)};
 }
+
+constexpr const char* hint_of_editions =
+    " (an edition that this build's Protobuf cannot read as text: use protoc --include_imports "
+    "--descriptor_set_out=FILE.desc)";
 
 class proto_errors : public google::protobuf::compiler::MultiFileErrorCollector {
  public:
@@ -200,13 +222,22 @@ described protobuf_type(const fs::path& path, const std::string& name) {
   google::protobuf::FileDescriptorSet set;
   std::vector<std::string> names;
   if (path.extension() == ".proto") {
-    if (auto readable = content_of(path); !readable) return readable.error();
+    const auto readable = content_of(path);
+    if (!readable) return readable.error();
     google::protobuf::compiler::DiskSourceTree tree;
-    tree.MapPath("", path.has_parent_path() ? path.parent_path().string() : ".");
+    for (const auto& each : import_roots(path)) tree.MapPath("", each);
+    // google/protobuf/*.proto, which protoc has with it
+    google::protobuf::DescriptorPoolDatabase well_known(*google::protobuf::DescriptorPool::generated_pool());
+    google::protobuf::compiler::SourceTreeDescriptorDatabase files(&tree, &well_known);
     proto_errors errors;
-    google::protobuf::compiler::Importer importer(&tree, &errors);
-    const auto* const file = importer.Import(path.filename().string());
-    if (file == nullptr) return wrong(path.string(), errors.text);
+    files.RecordErrorsTo(&errors);
+    google::protobuf::DescriptorPool pool(&files, files.GetValidationErrorCollector());
+    pool.EnforceWeakDependencies(true);
+    const auto* const file = pool.FindFileByName(path.filename().string());
+    if (file == nullptr) {
+      const bool edition = readable->find("\nedition") != std::string::npos || readable->starts_with("edition");
+      return wrong(path.string(), errors.text + (edition ? hint_of_editions : ""));
+    }
     std::set<std::string> known;
     add_with_dependencies(*file, set, known);
     const auto& own = set.file(set.file_size() - 1);
@@ -226,8 +257,13 @@ described protobuf_type(const fs::path& path, const std::string& name) {
 described ros2_type(const fs::path& path, const std::string& name) {
   auto text = content_of(path);
   if (!text) return text.error();
-  if (name.empty()) return wrong(path.string(), "write " + path.string() + ":PACKAGE/msg/" + path.stem().string());
-  return type_description{name, "ros2msg", "cdr", *std::move(text)};
+  const std::string full = name.empty() ? ros2_name_of(path) : name;
+  if (full.empty()) return wrong(path.string(), "write " + path.string() + ":PACKAGE/msg/" + path.stem().string());
+  const auto read = [](const fs::path& file) -> std::optional<std::string> {
+    auto content = content_of(file);
+    return content ? std::optional(*std::move(content)) : std::nullopt;
+  };
+  return type_description{full, "ros2msg", "cdr", with_ros2_neighbours(path, full, *std::move(text), read)};
 }
 
 described json_type(const fs::path& path, const std::string& name) {

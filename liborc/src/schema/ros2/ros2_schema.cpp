@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "base/text/printable.h"
 #include "schema/limits.h"
@@ -13,9 +14,27 @@ namespace orc::detail {
 namespace {
 
 constexpr std::string_view header_message = "std_msgs/msg/Header";
+constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";  // some editors begin a file with it
 
+// Writers make lines of 80. Readers take other lengths too.
 bool is_separator(std::string_view line) noexcept {
-  return line.size() == 80 && line.find_first_not_of('=') == std::string_view::npos;
+  return line.size() >= 3 && line.find_first_not_of('=') == std::string_view::npos;
+}
+
+// Writers leave these two out, because each reader of ROS 2 knows them.
+bool is_built_in(std::string_view full_name) noexcept {
+  return full_name == "builtin_interfaces/msg/Time" || full_name == "builtin_interfaces/msg/Duration";
+}
+
+schema_structure built_in(std::string full_name) {
+  schema_structure made;
+  made.name = std::move(full_name);
+  made.fields.resize(2);
+  made.fields[0].name = "sec";
+  made.fields[0].kind = field_kind::int32;
+  made.fields[1].name = "nanosec";
+  made.fields[1].kind = field_kind::uint32;
+  return made;
 }
 
 std::string_view package_of(std::string_view full_name) noexcept {
@@ -39,17 +58,20 @@ void append_line(std::string& to, std::string_view line) {
 class ros2_parser {
  public:
   expected<schema> parse(std::string_view text, std::string_view root) {
-    begin_message(ros2_full_name(root));
+    begin_message(ros2_full_name(root), text);
     while (!failed() && !text.empty()) {
       ++line_;
       const auto end = std::min(text.find('\n'), text.size());
-      read_line(text.substr(0, end));
+      const auto line = text.substr(0, end);
       text.remove_prefix(std::min(end + 1, text.size()));
+      read_line(line, text);
     }
     if (!failed() && name_expected_) fail("`MSG: pkg/Name` is expected, not the end of the text");
+    if (!failed()) end_message(text_);
     if (!failed()) resolve();
     if (!failed()) check_levels();
     if (failed()) return bad_schema(why_);
+    keep_used();
     return std::move(made_);
   }
 
@@ -73,9 +95,11 @@ class ros2_parser {
     if (++counted_ > max_schema_fields) fail("more than 65536 messages, fields and constants");
   }
 
-  void begin_message(std::string name) {
+  // `text`: its lines, and what is behind them.
+  void begin_message(std::string name, std::string_view text) {
     count_one();
-    if (!structures_of_.emplace(name, made_.structures.size()).second) fail(quoted(name) + " is defined twice");
+    structures_of_.emplace(name, made_.structures.size());
+    text_ = text;
     made_.structures.emplace_back();
     made_.structures.back().name = std::move(name);
     names_.clear();
@@ -83,9 +107,20 @@ class ros2_parser {
     name_expected_ = false;
   }
 
-  void read_line(std::string_view line) {
+  // Texts that were joined often repeat a message. All copies must be equal: readers differ in which one counts.
+  void end_message(std::string_view text) {
+    const auto& name = made_.structures.back().name;
+    if (texts_.emplace(name, trimmed(text)).first->second == trimmed(text)) return;
+    fail("`" + escaped(name) + "` is defined twice, in two ways");
+  }
+
+  // `behind`: the lines behind this one.
+  void read_line(std::string_view line, std::string_view behind) {
+    if (line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
+    const auto begin = static_cast<std::size_t>(line.data() - text_.data());
     line = trimmed(line);
     if (is_separator(line)) {
+      if (!name_expected_) end_message(text_.substr(0, begin));
       name_expected_ = true;
       return;
     }
@@ -97,8 +132,10 @@ class ros2_parser {
       if (!type || type->kind != field_kind::structure || !type->dimensions.empty() || package_of(name).empty()) {
         return fail("`MSG: pkg/Name` is expected, not " + quoted(line));
       }
-      return begin_message(ros2_full_name(name));
+      return begin_message(ros2_full_name(name), behind);
     }
+    // Some writers name the first message too.
+    if (line.starts_with("MSG:") && ros2_full_name(trimmed(line.substr(4))) == made_.structures.back().name) return;
     const auto mark = std::min(line.find('#'), line.size());
     const auto statement = trimmed(line.substr(0, mark));
     auto comment = line.substr(mark);
@@ -123,7 +160,8 @@ class ros2_parser {
 
   void member(std::string_view statement) {
     count_one();
-    const auto type_text = take_word(statement);
+    auto type_text = take_word(statement);
+    if (type_text == "@key") type_text = take_word(statement);  // it changes no bytes
     auto type = parse_ros2_type(type_text);
     if (!type) return fail("unknown type " + quoted(type_text));
     const auto name_end = std::min(statement.find_first_of(" \t="), statement.size());
@@ -160,9 +198,14 @@ class ros2_parser {
         const auto own = package + "/msg/" + name;
         name = name == "Header" && structures_of_.count(own) == 0 ? std::string(header_message) : own;
       }
-      const auto found = structures_of_.find(name);
-      if (found == structures_of_.end()) return fail_at(each.line, "message " + escaped(name) + " is not defined");
+      const auto [found, is_new] = structures_of_.try_emplace(name, made_.structures.size());
+      if (is_new && !is_built_in(name)) {
+        structures_of_.erase(found);
+        missing_.try_emplace(each.structure, each.line, "message " + escaped(name) + " is not defined");
+        continue;
+      }
       made_.structures[each.structure].fields[each.field].structure = found->second;
+      if (is_new) made_.structures.push_back(built_in(std::move(name)));
     }
   }
 
@@ -174,6 +217,9 @@ class ros2_parser {
 
   // Returns how many messages are in each other, this one included.
   std::size_t levels_of(std::size_t index, std::size_t level) {
+    if (const auto found = missing_.find(index); found != missing_.end()) {
+      fail_at(found->second.first, found->second.second);
+    }
     if (visits_[index] == visit::open && !failed()) why_ = escaped(made_.structures[index].name) + " contains itself";
     if (!failed() && level + levels_[index] > max_type_levels + (visits_[index] == visit::done ? 1 : 0)) {
       why_ = "messages are nested more than 64 levels deep";
@@ -188,12 +234,33 @@ class ros2_parser {
     return levels_[index] = most + 1;
   }
 
+  // Drops the messages that the root does not contain: they may use others that are not there.
+  void keep_used() {
+    std::vector<std::size_t> places(made_.structures.size());
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      if (visits_[i] != visit::done) continue;
+      places[i] = kept;
+      if (kept != i) made_.structures[kept] = std::move(made_.structures[i]);
+      ++kept;
+    }
+    made_.structures.resize(kept);
+    for (auto& message : made_.structures) {
+      for (auto& field : message.fields) {
+        if (field.kind == field_kind::structure) field.structure = places[field.structure];
+      }
+    }
+  }
+
   schema made_;
   std::size_t line_ = 0;
   std::string comment_;  // in front of the next field
   bool name_expected_ = false;
   std::set<std::string> names_;  // in this message
+  std::string_view text_;        // of this message, and behind it
+  std::map<std::string, std::string_view> texts_;
   std::map<std::string, std::size_t> structures_of_;
+  std::map<std::size_t, std::pair<std::size_t, std::string>> missing_;  // by structure: the line, and why
   std::vector<reference> references_;
   std::vector<visit> visits_;
   std::vector<std::size_t> levels_;

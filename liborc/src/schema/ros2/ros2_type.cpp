@@ -90,6 +90,9 @@ std::optional<ros2_type> parse_ros2_type(std::string_view text) {
   }
   if (!is_message_name(text)) return {};
   made.name = text;
+  // The words of ROS 1, which ROS 2 reads for compatibility.
+  if (text == "time") made.name = "builtin_interfaces/Time";
+  if (text == "duration") made.name = "builtin_interfaces/Duration";
   return made;
 }
 

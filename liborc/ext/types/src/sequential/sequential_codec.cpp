@@ -31,7 +31,7 @@ class sequential_codec final : public codec {
 
   [[nodiscard]] std::string_view encoding() const noexcept override { return cdr_ ? "cdr" : "lcm"; }
   bool walk(byte_span sample, path_parts path, walk_state& state) const override {
-    sequential_format format{encoding(), true, cdr_, cdr_};
+    sequential_format format{encoding(), true, alignment(), cdr_};
     if (!(cdr_ ? check_encapsulation(sample, format, state) : check_fingerprint(sample, state))) return false;
     sequential_reader reader(types_, format, sample, cdr_ ? cdr_header : lcm_header, state);
     if (!reader.walk(path)) return false;
@@ -45,7 +45,7 @@ class sequential_codec final : public codec {
     return types_.bind(parts, info);
   }
   bool encode(const nlohmann::json& from, encode_state& state) const override {
-    const sequential_format format{encoding(), !cdr_, cdr_, cdr_};
+    const sequential_format format{encoding(), !cdr_, alignment(), cdr_};
     const std::size_t header = cdr_ ? cdr_header : lcm_header;
     std::size_t at = 0;
     if (!state.grow(header, at)) return false;
@@ -66,12 +66,16 @@ class sequential_codec final : public codec {
   }
   static bool check_encapsulation(byte_span sample, sequential_format& format, walk_state& state) {
     if (sample.size() < cdr_header) return state.fail(sample.size(), "is too short for an encapsulation header");
-    if (sample[0] != std::byte{0} || sample[1] > std::byte{1}) {
-      return state.fail(0, "has another encapsulation than plain CDR");
-    }
-    format.big_endian = sample[1] == std::byte{0};
+    const auto kind = std::to_integer<unsigned>(sample[0]) << 8U | std::to_integer<unsigned>(sample[1]);
+    format.big_endian = kind % 2 == 0;
+    if (kind <= 1) return true;
+    // XCDR2 of final types: 6 and 7 of RTPS, 0x10 and 0x11 of XTypes 1.1.
+    if ((kind | 1U) != 7 && (kind | 1U) != 0x11) return state.fail(0, "has another encapsulation than plain CDR");
+    format.alignment = 4;
+    format.sized_arrays = true;
     return true;
   }
+  [[nodiscard]] std::size_t alignment() const noexcept { return cdr_ ? 8 : 1; }
 
   bool cdr_ = false;
   schema_types types_ = {};

@@ -1,6 +1,7 @@
 // What LCM and CDR have in common, and where they differ. Both write one field behind the other.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -13,8 +14,9 @@ namespace orc::types::detail {
 struct sequential_format {
   std::string_view name = {};
   bool big_endian = true;
-  bool aligned = false;  // cdr: numbers at multiples of their size, counted from behind the header
+  std::size_t alignment = 1;  // cdr: numbers at multiples of their size up to this, counted from behind the header
   bool cdr = false;
+  bool sized_arrays = false;  // XCDR2: the size in bytes precedes an array whose elements are no numbers
 
   [[nodiscard]] bool swapped() const noexcept { return big_endian != (std::endian::native == std::endian::big); }
 };
@@ -43,7 +45,8 @@ void store_ordered(T number, bool big_endian, std::byte* to) noexcept {
 
 // Bytes to skip before a number of `size` bytes, `at` bytes behind the header.
 [[nodiscard]] inline std::size_t padding(const sequential_format& format, std::size_t at, std::size_t size) noexcept {
-  return format.aligned && size > 1 ? (size - at % size) % size : 0;
+  const std::size_t to = std::min(size, format.alignment);
+  return to > 1 ? (to - at % to) % to : 0;
 }
 
 }  // namespace orc::types::detail

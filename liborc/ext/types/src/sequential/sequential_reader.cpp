@@ -39,7 +39,9 @@ bool sequential_reader::walk(path_parts path) {
     if (path.empty()) return field(wanted, known, true);
     std::vector<std::size_t> shape;
     path_parts rest = path;
-    if (!dimensions(wanted, known, shape) || !descend(wanted, shape, path, rest)) return false;
+    std::size_t end = 0;
+    if (!array_end(wanted, end) || !dimensions(wanted, known, shape)) return false;
+    if (!descend(wanted, shape, path, rest)) return false;
     if (rest.data() != path.data()) {
       const shape_span inner = shape_span(shape).subspan(static_cast<std::size_t>(rest.data() - path.data()));
       if (rest.empty()) return inner.empty() ? element(wanted, true, nullptr) : array(wanted, inner, true);
@@ -126,7 +128,18 @@ bool sequential_reader::field(const typed_field& of, lengths& known, bool visit)
     return element(of, visit, of.length_slot == typed_field::no_slot ? nullptr : &known[of.length_slot]);
   }
   std::vector<std::size_t> shape;
-  return dimensions(of, known, shape) && array(of, shape, visit);
+  std::size_t end = 0;
+  if (!array_end(of, end) || !dimensions(of, known, shape) || !array(of, shape, visit)) return false;
+  return end == 0 || end == at_ || state_.fail(at_, "is an array that ends at byte " + std::to_string(end));
+}
+
+// 0: the format does not say it.
+bool sequential_reader::array_end(const typed_field& of, std::size_t& end) {
+  if (!format_.sized_arrays || of.shape.empty() || of.is_number()) return true;
+  std::size_t bytes = 0;
+  if (!read_count(bytes) || !need(bytes)) return false;
+  end = at_ + bytes;
+  return true;
 }
 
 bool sequential_reader::array(const typed_field& of, shape_span shape, bool visit) {

@@ -34,6 +34,7 @@ class sequential_reader {
   bool fields_before(const typed_structure& of, std::size_t end, lengths& known);
   // A whole field: reads the lengths of its dimensions first.
   bool field(const typed_field& of, lengths& known, bool visit);
+  bool array_end(const typed_field& of, std::size_t& end);
   bool dimensions(const typed_field& of, const lengths& known, std::vector<std::size_t>& shape);
   bool array(const typed_field& of, shape_span shape, bool visit);
   bool numbers(const typed_field& of, shape_span shape, bool visit);
