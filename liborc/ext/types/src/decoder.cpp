@@ -84,7 +84,15 @@ result read_path(std::string_view text, std::vector<field_path::part>& parts) {
   while (at < text.size()) {
     if (parts.size() >= 2 * max_depth) return bad_path(text, at, "it is deeper than a sample can be");
     field_path::part& part = parts.emplace_back();
-    if (text[at] == '[') {
+    // A name in brackets is an extension of Protobuf. It stands where a name can.
+    const bool begins = parts.size() == 1 || text[at] == '.';
+    const std::size_t name = at + (parts.size() > 1 ? 1 : 0);
+    if (begins && name < text.size() && text[name] == '[' && text.find_first_of("0123456789", name) != name + 1) {
+      const std::size_t end = text.find(']', name);
+      if (end == std::string_view::npos) return bad_path(text, name, "a ']' is missing");
+      part.name = text.substr(name, end + 1 - name);
+      at = end + 1;
+    } else if (text[at] == '[') {
       const char* end = text.data() + text.size();
       const auto [behind, failed] = std::from_chars(text.data() + at + 1, end, part.index);
       if (failed != std::errc() || behind == end || *behind != ']') return bad_path(text, at, "a [number] is expected");

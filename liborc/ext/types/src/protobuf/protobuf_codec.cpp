@@ -1,4 +1,6 @@
 // Protobuf, by its FileDescriptorSet.
+#include <google/protobuf/stubs/logging.h>
+
 #include <nlohmann/json.hpp>
 
 #include "protobuf/protobuf_reader.h"
@@ -18,6 +20,7 @@ class protobuf_codec final : public codec {
     if (sample.size() > INT32_MAX) return state.fail(0, "is larger than 2 GiB");
     if (!protobuf_scan(schema_, sample, state).run()) return false;
     const auto root = schema_.new_root();
+    const pb::LogSilencer silence;  // the library would write about texts of proto2 that are no UTF-8 to stderr
     if (!root->ParsePartialFromArray(sample.data(), static_cast<int>(sample.size()))) {
       return state.fail(0, "cannot be parsed");
     }
@@ -50,9 +53,9 @@ result protobuf_codec::bind(std::vector<field_path::part>& parts, field_info& in
       continue;
     } else {
       if (!type) return not_a_structure(before, part.name);
-      const auto* field = type->FindFieldByName(part.name);
+      const auto* field = schema_.find(*type, part.name);
       if (!field) return no_such_field(before, part.name, names_of(*type));
-      part.field = static_cast<std::size_t>(field->index());
+      part.field = static_cast<std::size_t>(field->number());
       info = schema_.info(*field);
       map = field->is_map();
       array = field->is_repeated() && !map;

@@ -48,11 +48,11 @@ bool protobuf_reader::walk(const pb::Message& root, path_parts path) {
   const pb::Message* in = &root;
   const pb_field* of = nullptr;
   while (!path.empty()) {
-    of = in->GetDescriptor()->field(static_cast<int>(path.front().field));
+    of = schema_.find(*in->GetDescriptor(), static_cast<int>(path.front().field));
     const auto& reflection = *in->GetReflection();
-    state_.here.push(of->name());
+    state_.here.push(name_of(schema_, *of));
     path = path.subspan(1);
-    if (of->has_presence() && !reflection.HasField(*in, of)) return true;
+    if (schema_.has_presence(*of) && !reflection.HasField(*in, of)) return true;
     if (path.empty()) return field(*in, *of);
     if (of->is_map()) {
       const pb::Message* chosen = nullptr;
@@ -88,18 +88,27 @@ bool protobuf_reader::message(const pb::Message& from) {
   const auto& type = *from.GetDescriptor();
   state_.to.begin_structure();
   for (int i = 0; i < type.field_count(); ++i) {
-    const pb_field& of = *type.field(i);
-    if (!state_.spend(1, 0)) return false;
-    if (of.has_presence() && !from.GetReflection()->HasField(from, &of)) continue;
-    const step answer = state_.to.field(schema_.info(of));
-    if (answer == step::stop) return false;
-    if (answer == step::skip) continue;
-    state_.here.push(of.name());
-    if (!field(from, of)) return false;
-    state_.here.pop();
+    if (!member(from, *type.field(i))) return false;
+  }
+  for (const auto* each : schema_.extensions_of(type)) {
+    const bool absent = each->is_repeated() && from.GetReflection()->FieldSize(from, each) == 0;
+    if (!absent && !member(from, *each)) return false;
   }
   state_.to.end_structure();
   state_.leave();
+  return true;
+}
+
+// One field with its name, if the message has it.
+bool protobuf_reader::member(const pb::Message& from, const pb_field& of) {
+  if (!state_.spend(1, 0)) return false;
+  if (schema_.has_presence(of) && !from.GetReflection()->HasField(from, &of)) return true;
+  const auto& info = schema_.info(of);
+  const step answer = state_.to.field(info);
+  if (answer != step::enter) return answer == step::skip;
+  state_.here.push(info.name);
+  if (!field(from, of)) return false;
+  state_.here.pop();
   return true;
 }
 

@@ -16,6 +16,7 @@ class protobuf_reader {
 
  private:
   bool message(const pb::Message& from);
+  bool member(const pb::Message& from, const pb::FieldDescriptor& of);
   bool field(const pb::Message& from, const pb::FieldDescriptor& of);
   bool singular(const pb::Message& from, const pb::FieldDescriptor& of);
   bool repeated(const pb::Message& from, const pb::FieldDescriptor& of);

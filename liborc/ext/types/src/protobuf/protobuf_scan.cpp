@@ -57,8 +57,8 @@ bool protobuf_scan::message(const pb::Descriptor& type, std::size_t end, std::ui
       state_.leave();
       return true;
     }
-    const auto* field = type.FindFieldByNumber(static_cast<int>(number));
-    if (field) state_.here.push(field->name());
+    const auto* field = schema_.find(type, static_cast<int>(number));
+    if (field) state_.here.push(name_of(schema_, *field));
     if (!value(field, wire, number, end)) return false;
     if (field) state_.here.pop();
   }
@@ -107,9 +107,7 @@ bool protobuf_scan::delimited(const pb::FieldDescriptor* field, std::size_t end)
   if (!skip(static_cast<std::size_t>(size), end)) return false;
   if (!spend(static_cast<std::size_t>(size) + 48)) return false;
   if (!field) return true;
-  const bool proto3 = field->file()->syntax() == pb::FileDescriptor::SYNTAX_PROTO3;  // where the parser wants UTF-8
-  if (proto3 && field->type() == pb::FieldDescriptor::TYPE_STRING &&
-      !is_utf8(text_of(sample_.subspan(start, at_ - start)))) {
+  if (schema_.is_checked_text(*field) && !is_utf8(text_of(sample_.subspan(start, at_ - start)))) {
     return state_.fail(start, "is no UTF-8");
   }
   if (field->is_packable()) return spend(8 * static_cast<std::size_t>(size));

@@ -61,6 +61,7 @@ result protobuf_schema::make(const type_description& type) {
       !files.IsInitialized()) {
     return bad_schema("this is no FileDescriptorSet");
   }
+  editions_.rewrite(files);
   if (result done = build(files); !done) return done;
   root_ = pool_.FindMessageTypeByName(type.name);
   if (!root_) return bad_schema("there is no message `" + shown(type.name) + "`");
@@ -85,10 +86,17 @@ result protobuf_schema::prepare() {
   bytes_.emplace(root_, 0);
   for (std::size_t i = 0; i < types.size(); ++i) {
     const pb::Descriptor& type = *types[i];
-    for (int j = 0; j < type.field_count(); ++j) {
-      const pb::FieldDescriptor& field = *type.field(j);
-      describe(field);
-      if (field.message_type() && bytes_.emplace(field.message_type(), 0).second) types.push_back(field.message_type());
+    std::vector<const pb::FieldDescriptor*> fields;
+    if (type.extension_range_count() > 0) {
+      pool_.FindAllExtensions(&type, &fields);
+      if (!fields.empty()) extensions_.emplace(&type, fields);
+    }
+    for (int j = 0; j < type.field_count(); ++j) fields.push_back(type.field(j));
+    for (const auto* field : fields) {
+      describe(*field);
+      if (field->message_type() && bytes_.emplace(field->message_type(), 0).second) {
+        types.push_back(field->message_type());
+      }
     }
     if (types.size() > most_types) return bad_schema("the message holds more than 2,048 other types");
   }
@@ -104,18 +112,47 @@ result protobuf_schema::prepare() {
 
 void protobuf_schema::describe(const pb::FieldDescriptor& field) {
   field_info info{field.name(), {}, {}, nullptr};
+  if (field.is_extension()) info.name = texts_.emplace_back("[" + field.full_name() + "]");
+  if (editions_.is_implicit(field.full_name())) implicit_.insert(&field);
+  if (editions_.is_checked(field.full_name())) checked_.insert(&field);
   pb::SourceLocation location;
   if (field.GetSourceLocation(&location)) {
     const std::string& comment =
         location.leading_comments.empty() ? location.trailing_comments : location.leading_comments;
     const std::size_t start = comment.find_first_not_of(" \n");
     if (start != std::string::npos) {
-      info.comment = comments_.emplace_back(comment.substr(start, comment.find_last_not_of(" \n") + 1 - start));
+      info.comment = texts_.emplace_back(comment.substr(start, comment.find_last_not_of(" \n") + 1 - start));
     }
   }
-  const pb::EnumDescriptor* names = field.is_map() ? field.message_type()->map_value()->enum_type() : field.enum_type();
-  if (names) info.names = names_of(*names);
+  if (const auto* names = enumeration_of(field.is_map() ? *field.message_type()->map_value() : field)) {
+    info.names = names_of(*names);
+  }
   infos_.emplace(&field, info);
+}
+
+const pb::EnumDescriptor* protobuf_schema::enumeration_of(const pb::FieldDescriptor& field) const {
+  const std::string open(editions_.enumeration_of(field.full_name()));
+  return open.empty() ? field.enum_type() : pool_.FindEnumTypeByName(open);
+}
+
+std::span<const pb::FieldDescriptor* const> protobuf_schema::extensions_of(const pb::Descriptor& type) const {
+  if (extensions_.empty()) return {};
+  const auto found = extensions_.find(&type);
+  if (found == extensions_.end()) return {};
+  return found->second;
+}
+
+const pb::FieldDescriptor* protobuf_schema::find(const pb::Descriptor& type, const std::string& name) const {
+  if (!name.starts_with('[')) return type.FindFieldByName(name);
+  for (const auto* each : extensions_of(type)) {
+    if (info(*each).name == name) return each;
+  }
+  return nullptr;
+}
+
+const pb::FieldDescriptor* protobuf_schema::find(const pb::Descriptor& type, int number) const {
+  if (const auto* field = type.FindFieldByNumber(number)) return field;
+  return extensions_.contains(&type) ? pool_.FindExtensionByNumber(&type, number) : nullptr;
 }
 
 const enumeration* protobuf_schema::names_of(const pb::EnumDescriptor& type) {

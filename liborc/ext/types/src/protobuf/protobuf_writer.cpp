@@ -55,10 +55,10 @@ bool protobuf_writer::message(const json& from, pb::Message& to) {
   const auto& type = *to.GetDescriptor();
   if (!state_.enter() || !state_.spend(1 + schema_.bytes_of(type) / 64) || !expect_object(from, state_)) return false;
   for (const auto& [name, element] : from.items()) {
-    const pb_field* of = type.FindFieldByName(name);
+    const pb_field* of = schema_.find(type, name);
     if (!of) return state_.fail("has no field `" + shown(name) + "`; its fields are " + names_of(type).text());
     if (element.is_null()) continue;
-    state_.here.push(of->name());
+    state_.here.push(name_of(schema_, *of));
     if (const auto* oneof = of->real_containing_oneof()) {
       if (to.GetReflection()->HasOneof(to, oneof)) {
         return state_.fail("is in the oneof `" + shown(oneof->name()) + "`, of which another field is given too");
@@ -132,7 +132,8 @@ bool protobuf_writer::value(const json& from, const pb_field& of, pb::Message& t
   switch (of.cpp_type()) {
     case pb_field::CPPTYPE_INT32: {
       std::int32_t number = 0;
-      return integer(from, nullptr, number, state_) && set(number, &Reflection::SetInt32, &Reflection::AddInt32);
+      return integer(from, schema_.info(of).names, number, state_) &&
+             set(number, &Reflection::SetInt32, &Reflection::AddInt32);
     }
     case pb_field::CPPTYPE_INT64: {
       std::int64_t number = 0;
