@@ -25,15 +25,14 @@ class flatbuffer_comparison {
     return sentences::field(sentences::joined(path, field.name));
   }
   static std::string kind_of(const flatbuffer_type& type) {
-    const bool is_list = type.kind == flatbuffer_kind::vector || type.kind == flatbuffer_kind::array;
-    return type_of({}, {.kind = is_list ? type.element : type.kind});
+    return type_of({}, {.kind = is_list(type.kind) ? type.element : type.kind});
   }
   // The types of a union's members are compared where the union itself is.
   static bool has_values(const flatbuffer_type& type) {
     return type.enumeration && type.kind != flatbuffer_kind::union_type && type.element != flatbuffer_kind::union_type;
   }
   static std::string text_of(const flatbuffer_types& all, const flatbuffer_field& field) {
-    return (field.required ? "required " : "") + type_of(all, field.type);
+    return (field.required ? "required " : "") + type_of(all, field);
   }
 
   difference objects(std::size_t published_index, std::size_t expected_index, const std::string& path,
@@ -104,7 +103,7 @@ class flatbuffer_comparison {
                     const std::string& path, std::size_t level) {
     const bool same_type = there.type.kind == here.type.kind && there.type.element == here.type.element &&
                            there.type.length == here.type.length && same_names(there.type, here.type);
-    if (!same_type || there.required != here.required) {
+    if (!same_type || there.required != here.required || there.is_far != here.is_far) {
       auto text_there = text_of(published_, there);
       auto text_here = text_of(expected_, here);
       if (text_there == text_here) {  // enums of the same name over other numbers

@@ -104,7 +104,7 @@ class flatbuffer_parser {
 
   flatbuffer_kind kind_of(const flatbuffer_table& type, std::size_t id) {
     const auto number = type.number<std::uint8_t>(id);
-    if (number > static_cast<std::uint8_t>(flatbuffer_kind::array)) fail_at(type, "an unknown type");
+    if (number > static_cast<std::uint8_t>(flatbuffer_kind::vector64)) fail_at(type, "an unknown type");
     return failed() ? flatbuffer_kind::none : static_cast<flatbuffer_kind>(number);
   }
 
@@ -117,11 +117,9 @@ class flatbuffer_parser {
     made.kind = kind_of(from, type_base);
     made.element = kind_of(from, type_element);
     made.length = from.number<std::uint16_t>(type_length);
-    const bool is_list = made.kind == flatbuffer_kind::vector || made.kind == flatbuffer_kind::array;
-    if (!is_list) made.element = flatbuffer_kind::none;
-    const auto innermost = is_list ? made.element : made.kind;
-    if (innermost == flatbuffer_kind::none || innermost == flatbuffer_kind::array ||
-        (is_list && innermost == flatbuffer_kind::vector)) {
+    if (!is_list(made.kind)) made.element = flatbuffer_kind::none;
+    const auto innermost = is_list(made.kind) ? made.element : made.kind;
+    if (innermost == flatbuffer_kind::none || is_list(innermost)) {
       fail_at(from, "an unknown type");
     }
     const auto index = from.number<std::int32_t>(type_index, -1);
@@ -170,8 +168,9 @@ class flatbuffer_parser {
     made.optional = from.number<std::uint8_t>(field_optional) != 0;
     const auto type = from.table(field_type);
     made.type = type_of(type, from);
-    // Its offset has 8 bytes: another type, which this version does not know, like a vector64.
-    if (from.number<std::uint8_t>(field_offset64) != 0) fail_at(type, "an unknown type");
+    made.is_far = made.type.kind == flatbuffer_kind::vector64 || from.number<std::uint8_t>(field_offset64) != 0;
+    const bool can_be_far = is_list(made.type.kind) || made.type.kind == flatbuffer_kind::string;
+    if (made.is_far && !can_be_far) fail_at(type, "an unknown type");
     made.comment = documentation(from, field_documentation);
     const auto attributes = from.vector(field_attributes);
     for (std::size_t i = 0; i < attributes.size() && !failed(); ++i) {

@@ -31,12 +31,17 @@ enum class flatbuffer_kind : std::uint8_t {
   vector,
   object,
   one_of,  // a union
-  array
+  array,
+  vector64  // its offset and its length have 8 bytes
 };
+
+[[nodiscard]] inline bool is_list(flatbuffer_kind kind) noexcept {
+  return kind == flatbuffer_kind::vector || kind == flatbuffer_kind::array || kind == flatbuffer_kind::vector64;
+}
 
 struct flatbuffer_type {
   flatbuffer_kind kind = flatbuffer_kind::none;
-  flatbuffer_kind element = flatbuffer_kind::none;  // of a vector or an array
+  flatbuffer_kind element = flatbuffer_kind::none;  // of a list
   std::uint16_t length = 0;                         // of an array
   std::optional<std::size_t> object = {};           // its index
   std::optional<std::size_t> enumeration = {};      // its index; also a union's
@@ -52,6 +57,7 @@ struct flatbuffer_field {
   bool deprecated = false;
   bool required = false;
   bool optional = false;  // a number without default
+  bool is_far = false;    // its offset has 8 bytes
   std::string unit = {};  // attribute `unit`
   std::string comment = {};
 };

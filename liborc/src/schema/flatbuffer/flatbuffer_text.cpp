@@ -10,9 +10,9 @@
 namespace orc::detail {
 namespace {
 
-constexpr std::array<std::string_view, 18> kind_names{"none",   "union_type", "bool",   "byte",  "ubyte", "short",
-                                                      "ushort", "int",        "uint",   "long",  "ulong", "float",
-                                                      "double", "string",     "vector", "table", "union", "array"};
+constexpr std::array<std::string_view, 19> kind_names{
+    "none",  "union_type", "bool",   "byte",   "ubyte",  "short", "ushort", "int",   "uint",    "long",
+    "ulong", "float",      "double", "string", "vector", "table", "union",  "array", "vector64"};
 
 std::string plain_type(const flatbuffer_types& all, flatbuffer_kind kind, const flatbuffer_type& type) {
   if (type.object) return escaped(all.objects[*type.object].name);
@@ -41,7 +41,7 @@ std::string real_text(double value) {
 void append_object(std::string& to, const flatbuffer_types& all, const flatbuffer_object& object) {
   for (const auto& each : object.fields) {
     if (each.type.kind == flatbuffer_kind::union_type) continue;
-    to += "  " + type_of(all, each.type) + " " + escaped(each.name);
+    to += "  " + type_of(all, each) + " " + escaped(each.name);
     const auto standard = default_of(each);
     if (!object.is_struct && !standard.empty() && standard != "0") to += " = " + standard;
     if (each.required) to += " [required]";
@@ -103,11 +103,18 @@ class walk {
 }  // namespace
 
 std::string type_of(const flatbuffer_types& all, const flatbuffer_type& type) {
-  if (type.kind == flatbuffer_kind::vector) return "[" + plain_type(all, type.element, type) + "]";
+  if (type.kind == flatbuffer_kind::vector || type.kind == flatbuffer_kind::vector64) {
+    return "[" + plain_type(all, type.element, type) + "]";
+  }
   if (type.kind == flatbuffer_kind::array) {
     return "[" + plain_type(all, type.element, type) + ":" + std::to_string(type.length) + "]";
   }
   return plain_type(all, type.kind, type);
+}
+
+std::string type_of(const flatbuffer_types& all, const flatbuffer_field& field) {
+  const bool wide = field.type.kind == flatbuffer_kind::vector64;
+  return type_of(all, field.type) + (wide ? " (vector64)" : field.is_far ? " (offset64)" : "");
 }
 
 std::string default_of(const flatbuffer_field& field) {

@@ -9,6 +9,8 @@ namespace orc::detail {
 
 // Returns the name of a type as schemas write it: "[robot.Pose]", "[double:3]". Names are escaped.
 [[nodiscard]] std::string type_of(const flatbuffer_types& all, const flatbuffer_type& type);
+// The same with the attribute "(offset64)" or "(vector64)".
+[[nodiscard]] std::string type_of(const flatbuffer_types& all, const flatbuffer_field& field);
 
 // Returns a field's default: "0", "0.5", "null". Nothing for a field that has none.
 [[nodiscard]] std::string default_of(const flatbuffer_field& field);

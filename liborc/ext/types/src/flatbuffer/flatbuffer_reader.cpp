@@ -23,11 +23,12 @@ bool flatbuffer_reader::need(std::size_t at, std::size_t bytes) {
                      "needs " + std::to_string(bytes) + " bytes, the sample ends at " + std::to_string(sample_.size()));
 }
 
-bool flatbuffer_reader::follow(std::size_t at, std::size_t& target) {
-  if (!need(at, 4)) return false;
-  const auto offset = load<std::uint32_t>(sample_, at);
-  target = at + offset;
+bool flatbuffer_reader::follow(std::size_t at, std::size_t& target, bool far) {
+  if (!need(at, far ? 8 : 4)) return false;
+  const auto offset = far ? load<std::uint64_t>(sample_, at) : load<std::uint32_t>(sample_, at);
   if (offset == 0) return state_.fail(at, "is an offset to itself");
+  if (offset > sample_.size()) return state_.fail(at, "is an offset that leads out of the sample");
+  target = at + offset;
   return need(target, 4);
 }
 
@@ -142,7 +143,7 @@ bool flatbuffer_reader::step_into(const flat_object& of, std::size_t at, const f
 bool flatbuffer_reader::open_array(const place& what, std::size_t& at, std::size_t& count) {
   at = what.at;
   const std::size_t bytes = schema_.bytes_of(what.type.of_element());
-  if (what.type.kind == flat_kind::vector) return open_vector(at, bytes, count);
+  if (what.type.kind == flat_kind::vector) return open_vector(at, bytes, count, what.type.far, what.type.wide);
   count = what.type.fixed_size;
   return need(at, count * bytes);
 }
@@ -216,7 +217,7 @@ bool flatbuffer_reader::walk_value(const place& what) {
       if (!need(at, size_of(what.type.number))) return false;
       visit_number(what.type.number, sample_.data() + at, swapped, state_.to);
       return true;
-    case flat_kind::text: return walk_text(at);
+    case flat_kind::text: return walk_text(at, what.type.far);
     case flat_kind::vector:
     case flat_kind::array: return walk_vector(what);
     case flat_kind::object: {
@@ -228,18 +229,20 @@ bool flatbuffer_reader::walk_value(const place& what) {
   }
 }
 
-bool flatbuffer_reader::walk_text(std::size_t at) {
+bool flatbuffer_reader::walk_text(std::size_t at, bool far) {
   std::size_t count = 0;
-  if (!open_vector(at, 1, count) || !state_.spend_bytes(count, at)) return false;
+  if (!open_vector(at, 1, count, far) || !state_.spend_bytes(count, at)) return false;
   state_.to.text(text_of(sample_.subspan(at, count)));
   return true;
 }
 
-bool flatbuffer_reader::open_vector(std::size_t& at, std::size_t element_bytes, std::size_t& count) {
+bool flatbuffer_reader::open_vector(std::size_t& at, std::size_t element_bytes, std::size_t& count, bool far,
+                                    bool wide) {
   std::size_t target = 0;
-  if (!follow(at, target)) return false;
-  count = load<std::uint32_t>(sample_, target);
-  at = target + 4;
+  const std::size_t length_bytes = wide ? 8 : 4;
+  if (!follow(at, target, far) || !need(target, length_bytes)) return false;
+  count = wide ? load<std::uint64_t>(sample_, target) : load<std::uint32_t>(sample_, target);
+  at = target + length_bytes;
   if (element_bytes != 0 && count > (sample_.size() - at) / element_bytes) {
     return state_.fail(target, "has " + std::to_string(count) + " elements of " + std::to_string(element_bytes) +
                                    " bytes, the sample has " + std::to_string(sample_.size() - at) + " more bytes");

@@ -36,7 +36,7 @@ class flatbuffer_reader {
   bool walk_vector(const place& what);
   bool walk_numbers(const place& what, std::size_t at, std::size_t count);
   bool walk_elements(const place& what, std::size_t at, std::size_t count, std::size_t types);
-  bool walk_text(std::size_t at);
+  bool walk_text(std::size_t at, bool far);
   // One step of a path.
   bool step_into(const flat_object& of, std::size_t at, const field_path::part& part, place& found);
   bool step_to_element(place& what, std::size_t index);
@@ -44,9 +44,10 @@ class flatbuffer_reader {
   bool open_table(std::size_t at, table& opened);
   bool find_field(const flat_object& of, std::size_t at, const flat_field& field, const table& opened, place& found);
   bool choose_member(const flat_object& of, const table& opened, place& found);
-  bool follow(std::size_t at, std::size_t& target);
+  // `far`, `wide`: the offset, the length has 8 bytes instead of 4.
+  bool follow(std::size_t at, std::size_t& target, bool far = false);
   // Checks a vector of elements of that many bytes; `at` moves from its offset to its first element.
-  bool open_vector(std::size_t& at, std::size_t element_bytes, std::size_t& count);
+  bool open_vector(std::size_t& at, std::size_t element_bytes, std::size_t& count, bool far = false, bool wide = false);
   // The array in front of a fixed array or vector.
   bool open_array(const place& what, std::size_t& at, std::size_t& count);
   bool need(std::size_t at, std::size_t bytes);

@@ -8,6 +8,13 @@
 namespace orc::types::detail {
 namespace {
 
+// What FlatBuffers 23.5 added to reflection.fbs.
+constexpr auto vector64 = static_cast<reflection::BaseType>(18);
+constexpr flatbuffers::voffset_t offset64_slot = 4 + 2 * 13;
+bool has_offset64(const reflection::Field& field) {
+  return reinterpret_cast<const flatbuffers::Table&>(field).GetField<std::uint8_t>(offset64_slot, 0) != 0;
+}
+
 result bad_schema(std::string_view what) { return {errc::bad_argument, "flatbuffer schema: " + std::string(what)}; }
 
 result bad_field(const flat_object& object, std::string_view field, std::string_view what) {
@@ -119,7 +126,12 @@ class flatbuffer_schema::reader {
     if (result done = read_type(*from.type(), to.type); !done) {
       return bad_field(in, to.info.name, done.error().message());
     }
+    to.type.far = to.type.far || has_offset64(from);
     const bool many = to.type.kind == flat_kind::vector || to.type.kind == flat_kind::array;
+    if (to.type.far && ((to.type.kind != flat_kind::text && to.type.kind != flat_kind::vector) ||
+                        to.type.element == flat_kind::flat_union)) {
+      return bad_field(in, to.info.name, "is of a kind that has no offset of 64 bits");
+    }
     const bool numbers = (many ? to.type.element : to.type.kind) == flat_kind::number;
     const auto enumeration = static_cast<std::size_t>(from.type()->index());
     if (numbers && from.type()->index() >= 0) {
@@ -166,8 +178,9 @@ class flatbuffer_schema::reader {
       kind = flat_kind::number;
     } else if (from == reflection::String) {
       kind = flat_kind::text;
-    } else if (from == reflection::Vector) {
+    } else if (from == reflection::Vector || from == vector64) {
       kind = flat_kind::vector;
+      to.far = to.wide = from == vector64;
     } else if (from == reflection::Array) {
       kind = flat_kind::array;
     } else if (from == reflection::Obj) {
@@ -275,7 +288,7 @@ std::size_t flatbuffer_schema::bytes_of(const flat_type& type) const noexcept {
   if (type.kind == flat_kind::array) return type.fixed_size * bytes_of(type.of_element());
   if (type.kind == flat_kind::object && objects_[type.index].is_struct && !type.boxed)
     return objects_[type.index].bytes;
-  return 4;  // an offset
+  return type.far ? 8 : 4;  // an offset
 }
 
 name_list flatbuffer_schema::names_of(const flat_object& object) const {

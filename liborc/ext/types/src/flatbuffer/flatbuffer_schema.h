@@ -23,9 +23,11 @@ struct flat_type {
   std::size_t index = 0;                  // of the object, or of the union
   std::size_t fixed_size = 0;             // kind array
   bool boxed = false;                     // a struct behind an offset: the member of a union
+  bool far = false;                       // a text or vector: its offset has 8 bytes
+  bool wide = false;                      // kind vector: its length has 8 bytes
 
   // The type of an element.
-  [[nodiscard]] flat_type of_element() const noexcept { return {element, number, flat_kind::number, index, 0, false}; }
+  [[nodiscard]] flat_type of_element() const noexcept { return {element, number, flat_kind::number, index}; }
 };
 
 struct flat_field {
@@ -68,7 +70,7 @@ class flatbuffer_schema {
   }
   // Four characters, or none.
   [[nodiscard]] std::string_view identifier() const noexcept { return identifier_; }
-  // Bytes of a value of this type in a table or vector: of offsets 4.
+  // Bytes of a value of this type in a table or vector: of offsets 4 or 8.
   [[nodiscard]] std::size_t bytes_of(const flat_type& type) const noexcept;
   [[nodiscard]] name_list names_of(const flat_object& object) const;
 

@@ -80,6 +80,7 @@ bool flatbuffer_writer::table(const flat_object& of, const json& from, offset& m
     const json& value = member_of(from, field.info.name);
     state_.here.push(field.info.name);
     if (value.is_null() && field.required && !field.deprecated) return state_.fail("is required");
+    if (!value.is_null() && field.type.far) return state_.fail("has an offset of 64 bits, which cannot be written");
     const bool offset_field = field.type.kind != flat_kind::number && schema_.bytes_of(field.type) == 4 &&
                               !(field.type.kind == flat_kind::object && schema_.object(field.type.index).is_struct);
     if (!value.is_null() && offset_field) {
