@@ -9,7 +9,8 @@ readonly packages_run="util-linux iproute2 iputils-ping nftables procps python3 
 # tests/interop talks to the LCM of the distribution and to this one of PyPI
 readonly lcm_version=1.5.3
 # what reads and writes recordings there, to compare with
-readonly mcap_packages="mcap==1.6.0 lz4==4.4.5 zstandard==0.25.0 rosbags==0.11.9"
+readonly mcap_packages="mcap==1.6.0 lz4==4.4.5 zstandard==0.25.0 rosbags==0.11.9 protobuf==7.36.2
+  foxglove-schemas-protobuf==0.4.0"
 readonly mcap_node_version=2.2.2
 # Foxglove's own client in tests/web, and what decodes the messages that it gets
 readonly foxglove_node_packages="@foxglove/ws-protocol@0.8.0 @foxglove/rosmsg@5.0.5 @foxglove/rosmsg2-serialization@3.1.0
