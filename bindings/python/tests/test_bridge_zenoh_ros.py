@@ -55,6 +55,25 @@ def test_hashes_are_those_of_ros(store: Any) -> None:
     assert type_digest(described(store, "std_msgs/msg/Char")) == char
 
 
+def test_hashes_do_not_depend_on_how_a_writer_joins_definitions(store: Any) -> None:
+    """Without Time and Duration, with other separators, a byte order mark, repeated and unused messages."""
+    for name in store.fielddefs:
+        type = described(store, name)
+        root, *parts = type.schema.split(b"=" * 80 + b"\n")
+        own = [each for each in parts if not each.startswith(b"MSG: builtin_interfaces/")]
+        unused = b"MSG: nobody/Uses\r\nnot_there/This x\r\n"
+        joined = b"\xef\xbb\xbf" + b"===\r\n".join([root, *own, unused, *own])
+        assert type_digest(type) == type_digest(TypeDescription(name, "ros2msg", "cdr", joined)), name
+    time = TypeDescription("a/msg/B", "ros2msg", "cdr", b"MSG: a/B\n@key builtin_interfaces/Time t\n")
+    assert type_digest(time) == type_digest(TypeDescription("a/msg/B", "ros2msg", "cdr", b"time t"))
+    for bad, why in (
+        (b"a/C c\n===\nMSG: a/C\nint8 x\n===\nMSG: a/C\nint16 x\n", "in two ways"),
+        (b"a/C c", "not defined"),
+    ):
+        with pytest.raises(NotBridged, match=why):
+            type_digest(TypeDescription("a/msg/B", "ros2msg", "cdr", bad))
+
+
 def test_names_of_types() -> None:
     assert mangled(STRING) == mangled("std_msgs/String") == "std_msgs::msg::dds_::String_"
     assert demangled("std_msgs::msg::dds_::String_") == STRING

@@ -1,6 +1,6 @@
 """Schemas of encoding ros2msg: the text of a .msg file, and those of the messages in it, as MCAP keeps them.
 
-Each further message follows a line of 80 `=` and a line `MSG: pkg/Name`.
+Each further message follows a line of `=` and a line `MSG: pkg/Name`. Accepts what liborc/src/schema/ros2 accepts.
 """
 
 from __future__ import annotations
@@ -32,8 +32,12 @@ _KINDS = {
     "wstring": "wstring",
 }
 _SPACE = " \t\r\n\v\f"
-_SEPARATOR = "=" * 80
+_SEPARATOR = re.compile(r"={3,}\Z")
+_BYTE_ORDER_MARK = "\xef\xbb\xbf"  # some editors begin a file with it; read as Latin-1
 _HEADER = "std_msgs/msg/Header"
+_TIME = "builtin_interfaces/Time"
+_DURATION = "builtin_interfaces/Duration"
+_ROS1_WORDS = {"time": _TIME, "duration": _DURATION}
 _NAME = r"[A-Za-z][A-Za-z0-9_]{0,254}"
 _BOUND = r"[0-9]{1,10}"
 _TYPE = re.compile(
@@ -129,8 +133,14 @@ def full_name(name: str) -> str:
     return name.replace("/", "/msg/") if name.count("/") == 1 else name
 
 
+# Writers leave these two out, because each reader of ROS 2 knows them.
+_BUILT_IN = {full_name(each) for each in (_TIME, _DURATION)}
+
+
 class _Parser:
     def __init__(self, root: str) -> None:
+        self.texts: Dict[str, str] = {}
+        self.lines: List[str] = []  # of this message
         self.structures: List[Structure] = []
         self.index: Dict[str, int] = {}
         self.references: List[List[Tuple[str, int]]] = []  # of each structure, by field: message, line; "": none
@@ -145,12 +155,17 @@ class _Parser:
 
     def begin(self, name: str) -> None:
         self.count_one()
-        if name in self.index:
-            self.fail(f"`{_escaped(name)}` is defined twice")
-        self.index[name] = len(self.structures)
+        self.index.setdefault(name, len(self.structures))
+        self.lines = []
         self.structures.append(Structure(name))
         self.references.append([])
         self.names = {""}
+
+    def end(self) -> None:
+        """Texts that were joined often repeat a message. All copies must be equal."""
+        name, text = self.structures[-1].name, "\n".join(self.lines).strip(_SPACE)
+        if self.texts.setdefault(name, text) != text:
+            self.fail(f"`{_escaped(name)}` is defined twice, in two ways")
 
     def fail(self, why: str, line: int = 0) -> NoReturn:
         raise SchemaError(f"line {line or self.line}: {why}")
@@ -159,26 +174,34 @@ class _Parser:
         name_expected = False
         for line in text[: len(text) - text.endswith("\n")].split("\n"):
             self.line += 1
-            line = line.strip(_SPACE)
-            if line == _SEPARATOR:
+            whole = line[len(_BYTE_ORDER_MARK) :] if line.startswith(_BYTE_ORDER_MARK) else line
+            line = whole.strip(_SPACE)
+            heading = _HEADING.match(line)
+            if _SEPARATOR.match(line):
+                if not name_expected:
+                    self.end()
                 name_expected = True
             elif name_expected and line:
-                heading = _HEADING.match(line)
                 if heading is None:
                     self.fail(f"`MSG: pkg/Name` is expected, not {_quoted(line)}")
                 self.begin(full_name(heading.group("name")))
                 name_expected = False
             elif not name_expected:
+                self.lines.append(whole)
                 statement = line.partition("#")[0].strip(_SPACE)
-                if statement:
+                # Some writers name the first message too
+                if statement and not (heading and full_name(heading.group("name")) == self.structures[-1].name):
                     self.member(statement)
         if name_expected:
             self.fail("`MSG: pkg/Name` is expected, not the end of the text")
-        return Schema([self.resolved(at) for at in range(len(self.structures))])
+        self.end()
+        return self.schema()
 
     def member(self, statement: str) -> None:
         self.count_one()
         words = _BLANK.split(statement, maxsplit=1)
+        if words[0] == "@key" and len(words) > 1:  # it changes no bytes
+            words = _BLANK.split(words[1].strip(_SPACE), maxsplit=1)
         type = _type(words[0])
         if type is None:
             self.fail(f"unknown type {_quoted(words[0])}")
@@ -196,20 +219,36 @@ class _Parser:
         self.structures[-1].fields.append(made)
         self.references[-1].append((type.message if type.kind == "struct" else "", self.line))
 
-    def resolved(self, at: int) -> Structure:
-        made = Structure(self.structures[at].name)
-        package = made.name.partition("/")[0] if "/" in made.name else ""
-        for each, (message, line) in zip(self.structures[at].fields, self.references[at]):
-            made.fields.append(each._replace(structure=self.find(message, package, line)) if message else each)
+    def schema(self) -> Schema:
+        """The messages that the first one contains: others may use some that are not there."""
+        made = Schema()
+        order = [0]
+        places = {0: 0}
+        for at in order:  # grows
+            structure = Structure(self.structures[at].name)
+            package = structure.name.partition("/")[0] if "/" in structure.name else ""
+            for each, (message, line) in zip(self.structures[at].fields, self.references[at]):
+                if message:
+                    found = self.find(message, package, line)
+                    if found not in places:
+                        places[found] = len(order)
+                        order.append(found)
+                    each = each._replace(structure=places[found])
+                structure.fields.append(each)
+            made.structures.append(structure)
         return made
 
     def find(self, message: str, package: str, line: int) -> int:
-        name = full_name(message)
+        name = full_name(_ROS1_WORDS.get(message, message))
         if "/" not in name:
             own = f"{package}/msg/{name}"
             name = _HEADER if name == "Header" and own not in self.index else own
         if name not in self.index:
-            self.fail(f"message {_escaped(name)} is not defined", line)
+            if name not in _BUILT_IN:
+                self.fail(f"message {_escaped(name)} is not defined", line)
+            self.begin(name)
+            self.structures[-1].fields = [Field("sec", "int32"), Field("nanosec", "uint32")]
+            self.references[-1] = [("", 0), ("", 0)]
         return self.index[name]
 
 
