@@ -68,6 +68,12 @@ TEST_CASE("types cdr: an empty sequence of wide numbers is not aligned") {
   CHECK(sample_of(*type, R"({"a":[],"b":3})") == sample);
 }
 
+TEST_CASE("types cdr: an array of no elements has no bytes") {
+  const auto type = decoder_of(described("uint8 a\nfloat64[0] b\nuint8 c\n"));
+  CHECK(json_of(*type, bytes_of({0, 1, 0, 0, 1, 2})) == R"({"a":1,"b":[],"c":2})");
+  CHECK(sample_of(*type, R"({"a":1,"c":2})") == bytes_of({0, 1, 0, 0, 1, 2}));
+}
+
 TEST_CASE("types cdr: bad samples are refused") {
   const auto type = decoder_of(described("float64[] a\n"));
   CHECK_THAT(why_not_decoded(*type, bytes_of({0, 1, 0})), contains("too short for an encapsulation header"));

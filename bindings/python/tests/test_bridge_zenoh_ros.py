@@ -66,6 +66,7 @@ def test_hashes_do_not_depend_on_how_a_writer_joins_definitions(store: Any) -> N
         assert type_digest(type) == type_digest(TypeDescription(name, "ros2msg", "cdr", joined)), name
     time = TypeDescription("a/msg/B", "ros2msg", "cdr", b"MSG: a/B\n@key builtin_interfaces/Time t\n")
     assert type_digest(time) == type_digest(TypeDescription("a/msg/B", "ros2msg", "cdr", b"time t"))
+    type_digest(TypeDescription("a/msg/B", "ros2msg", "cdr", b"int8[0] none\nint8 x\n===\n"))
     for bad, why in (
         (b"a/C c\n===\nMSG: a/C\nint8 x\n===\nMSG: a/C\nint16 x\n", "in two ways"),
         (b"a/C c", "not defined"),

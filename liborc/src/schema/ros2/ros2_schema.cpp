@@ -66,8 +66,7 @@ class ros2_parser {
       text.remove_prefix(std::min(end + 1, text.size()));
       read_line(line, text);
     }
-    if (!failed() && name_expected_) fail("`MSG: pkg/Name` is expected, not the end of the text");
-    if (!failed()) end_message(text_);
+    if (!failed() && !name_expected_) end_message(text_);
     if (!failed()) resolve();
     if (!failed()) check_levels();
     if (failed()) return bad_schema(why_);

@@ -30,7 +30,7 @@ constexpr std::array<std::pair<std::string_view, field_kind>, 15> builtin_types{
 std::optional<std::size_t> bound(std::string_view text) noexcept {
   std::uint32_t value = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (read.ec != std::errc() || read.ptr != text.data() + text.size() || value == 0) return {};
+  if (read.ec != std::errc() || read.ptr != text.data() + text.size()) return {};
   if (value > static_cast<std::uint32_t>(std::numeric_limits<std::int32_t>::max())) return {};
   return value;
 }
@@ -53,7 +53,7 @@ std::optional<dimension> array_of(std::string_view inside) {
   if (inside.empty()) return made;
   if (made.variable) inside.remove_prefix(2);
   const auto size = bound(inside);
-  if (!size) return {};
+  if (!size || (made.variable && *size == 0)) return {};
   made.size = *size;
   return made;
 }
@@ -80,7 +80,7 @@ std::optional<ros2_type> parse_ros2_type(std::string_view text) {
   if (const auto limit = text.find("<="); limit != std::string_view::npos) {
     const auto length = bound(text.substr(limit + 2));
     text = text.substr(0, limit);
-    if (!length || (text != "string" && text != "wstring")) return {};
+    if (!length || *length == 0 || (text != "string" && text != "wstring")) return {};
     made.max_length = *length;
   }
   for (const auto& [name, kind] : builtin_types) {

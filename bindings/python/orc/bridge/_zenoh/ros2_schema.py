@@ -121,9 +121,10 @@ def _type(text: str) -> Optional[_Type]:
     length, size = (found.group(part) for part in ("length", "size"))
     if length and kind not in ("string", "wstring"):
         return None
-    if not all(each is None or 0 < int(each) < 1 << 31 for each in (length, size)):
-        return None
     variable = size is None or found.group("limit") is not None
+    least = 1 if variable else 0
+    if (length and not 0 < int(length) < 1 << 31) or (size and not least <= int(size) < 1 << 31):
+        return None
     dimensions = (Dimension(int(size or 0), variable),) if found.group("array") else ()
     return _Type(kind, found.group("kind") == "byte", found.group("kind"), int(length or 0), dimensions)
 
@@ -192,9 +193,8 @@ class _Parser:
                 # Some writers name the first message too
                 if statement and not (heading and full_name(heading.group("name")) == self.structures[-1].name):
                     self.member(statement)
-        if name_expected:
-            self.fail("`MSG: pkg/Name` is expected, not the end of the text")
-        self.end()
+        if not name_expected:
+            self.end()
         return self.schema()
 
     def member(self, statement: str) -> None:
