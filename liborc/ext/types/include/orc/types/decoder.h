@@ -51,8 +51,9 @@ class decoder {
   // - bad_argument: as above; or an index is beyond the end of an array.
   result walk(std::span<const std::byte> sample, const field_path& path, visitor& to) const;
 
-  // Reads a path such as "arm.q[3]" or "image.pixels[0][2]"; keys of maps and JSON objects are names too. An empty text
-  // is the whole sample. `made` is untouched unless the result is ok.
+  // Reads a path such as "arm.q[3]" or "image.pixels[0][2]"; keys of maps and JSON objects are names too, and so is
+  // "[package.name]", an extension of Protobuf. An empty text is the whole sample. `made` is untouched unless the
+  // result is ok.
   // - bad_argument: the type has no such field; the message lists those that there are.
   result path(std::string_view text, field_path& made) const;
 
