@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "broker/map/table_room.h"
@@ -81,7 +84,37 @@ const table::publication* obstacle(const table::topic& of, const table::particip
   return nullptr;
 }
 
+// Only the program that serves NAME publishes NAME/.reply/ID and, while NAME has a publisher, NAME/.calls: another one
+// would answer the calls, or keep the server from it. Empty: any program may publish the topic.
+struct ownership {
+  std::string service;
+  bool served_only = false;
+};
+
+ownership ownership_of(const std::string& topic) {
+  constexpr std::string_view replies = "/.reply/";
+  constexpr std::string_view records = "/.calls";
+  if (const auto at = topic.rfind(replies); at != std::string::npos) return {topic.substr(0, at), true};
+  if (topic.ends_with(records)) return {topic.substr(0, topic.size() - records.size()), false};
+  return {};
+}
+
 }  // namespace
+
+// Nothing: `self` may publish the topic, as far as the services are concerned.
+std::optional<topic_map::registered> topic_map::owned_by_another(const std::string& topic,
+                                                                 const table::participant& self) {
+  const auto [service, served_only] = ownership_of(topic);
+  if (service.empty()) return std::nullopt;
+  const auto at = table_.find(service);
+  const table::publication* const first = table_.has(at) ? table::leader(at->second) : nullptr;
+  if (first == nullptr ? !served_only : table::own(at->second, self) != nullptr) return std::nullopt;
+  std::string why = "topic \"" + topic + "\" is for the program that serves \"" + service + "\"";
+  if (first == nullptr) return refused(wire::error_code::name_taken, why + ", and none does");
+  why += ": " + table::refusal(*at, *first, self.hello.host);
+  if (first->from) return refused(wire::error_code::name_taken, std::move(why));
+  return held{first->holder->hello.participant, first->holder->hello, std::move(why)};
+}
 
 topic_map::registered topic_map::register_topic(routing from, const wire::register_topic& what, time now) {
   table::participant* const self = leases_.at(from);
@@ -92,6 +125,7 @@ topic_map::registered topic_map::register_topic(routing from, const wire::regist
     return refused(wire::error_code::bad_request, "the publication id " + what.publication.hex() +
                                                       " is that of topic \"" + known->second->first + "\"");
   }
+  if (auto foreign = owned_by_another(what.topic, *self)) return *std::move(foreign);
   auto at = table_.find(what.topic);
   const table::publication* before = nullptr;
   if (!table_.has(at)) {

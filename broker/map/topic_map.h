@@ -157,6 +157,7 @@ class topic_map {
 
  private:
   void retire(table::participant& session) noexcept;
+  [[nodiscard]] std::optional<registered> owned_by_another(const std::string& topic, const table::participant& self);
 
   map_table table_;
   leases leases_;

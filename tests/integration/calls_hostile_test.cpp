@@ -1,8 +1,11 @@
 // Services whose other end lies, or sends too much.
+#include <atomic>
 #include <random>
+#include <thread>
 
 #include "orc/directory.h"
 #include "support/call_liar.h"
+#include "support/call_peer.h"
 #include "support/catch.h"
 #include "support/wait_until.h"
 
@@ -118,7 +121,6 @@ TEST_CASE("calls: replies that were not asked for change nothing", "[integration
   auto call = client.call(service_name, bytes_of({.number = 7}), ample);
   const auto id = next_client(address_broker);
   liar server(address_broker, orc::detail::reply_topic(service_name, id), orc::detail::call_topic(service_name, id));
-  REQUIRE(server.participant.register_topic(service_name));  // the service is the liar's
   const auto result = [&](std::uint64_t number, std::uint64_t value) {
     server.send({.kind = call_kind::result, .id = number}, to_bytes(value));
   };
@@ -163,12 +165,16 @@ TEST_CASE("calls: a server of another version is named as the reason", "[integra
 
 TEST_CASE("calls: a program that answers in the place of the server gets no request", "[integration][threads]") {
   broker_process address_broker;
-  orc::participant owner(address_broker.options("owner"));
-  REQUIRE(owner.register_topic(service_name));  // the service, whose program has not come to this client yet
-  orc::participant client(address_broker.options("client"));
-  auto call = client.call(service_name, bytes_of({.number = 7}), ample);
+  child_process client = start_call_peer("hold", address_broker, service_name, "ipc");
   const auto id = next_client(address_broker);
-  liar impostor(address_broker, orc::detail::reply_topic(service_name, id), orc::detail::call_topic(service_name, id));
+  client.freeze();  // it sees the impostor when the service is another one's
+  liar impostor(address_broker, orc::detail::reply_topic(service_name, id), orc::detail::call_topic(service_name, id),
+                liar::unheard{});
+  REQUIRE(impostor.participant.unregister_topic(service_name));
+  orc::participant owner(address_broker.options("owner"));
+  REQUIRE(owner.register_topic(service_name).result());
+  client.thaw();
+  REQUIRE(impostor.participant.publisher(impostor.to).wait_readers(1, patience_ms));
   impostor.send({.kind = call_kind::welcome, .id = 5});
   impostor.send({.kind = call_kind::accepted, .id = 1});
   impostor.send({.kind = call_kind::result, .id = 1}, to_bytes(std::uint64_t{666}));
@@ -176,11 +182,40 @@ TEST_CASE("calls: a program that answers in the place of the server gets no requ
   orc::message got;
   while ((got = impostor.participant.recv_msg(impostor.from, 0)))
     CHECK(orc::detail::read_message(got.bytes())->header.kind == call_kind::bye);
-  CHECK_FALSE(call.ready());
   REQUIRE(owner.unregister_topic(service_name));
   call_counts counts;
   const auto service = owner.serve(service_name, obeying(counts));
-  const auto reply = call.get();
-  REQUIRE(reply);
-  CHECK(from_bytes<call_request>(*reply).number == 7);
+  CHECK(wait_until([&] { return counts.started == 1; }));
+}
+
+TEST_CASE("calls: a program that wants the reply topics of all new clients gets none", "[integration][threads]") {
+  const broker_process address_broker;
+  call_counts counts;
+  orc::participant server(address_broker.options("server"));
+  const auto service = server.serve(service_name, obeying(counts));
+  REQUIRE(service.result());
+  orc::participant thief(address_broker.options("thief"));
+  std::atomic<bool> ends{false};
+  std::atomic<int> tried{0};
+  std::atomic<int> taken{0};
+  std::thread steals([&] {
+    auto clients = orc::directory({.broker = address_broker.endpoint()})
+                       .watch({.topics = {std::string(service_name) + "/.call/*"}});
+    for (orc::directory_change change; !ends;) {
+      if (!clients.next_change(change, 10) || !change.topic.publication) continue;
+      const auto id = orc::detail::client_of(change.topic.name, service_name);
+      if (!id) continue;
+      taken += thief.register_topic(orc::detail::reply_topic(service_name, *id)).result() ? 1 : 0;
+      ++tried;
+    }
+  });
+  for (std::uint64_t n = 0; n < 8; ++n) {
+    orc::participant client(address_broker.options("client"));
+    const auto got = client.call(service_name, bytes_of({.number = n}), ample).get();
+    CHECK(got);
+    CHECK(wait_until([&] { return tried > static_cast<int>(n); }));
+  }
+  ends = true;
+  steals.join();
+  CHECK(taken == 0);
 }

@@ -229,13 +229,20 @@ TEST_CASE("recorded calls: orc service echo says how to switch them on", "[integ
 }
 
 TEST_CASE("recorded calls: orc service echo does not believe a stranger", "[integration]") {
-  recorded_service side(false);
-  orc::participant stranger(side.broker.options("stranger"));
-  REQUIRE(stranger.register_topic(orc::call_record_topic(name)));
-  const auto echo = side.orc.run("$orc service echo gripper/close");
+  const broker_process broker;
+  const tool orc(broker);
+  orc::participant stranger(broker.options("stranger"));
+  REQUIRE(stranger.register_topic(orc::call_record_topic(name)).result());  // while no program serves
+  orc::participant server(broker.options("gripper"));
+  call_counts counts;
+  const auto service = server.serve(name, obeying(counts));
+  REQUIRE(service.result());
+  const auto echo = orc.run("$orc service echo gripper/close");
   CHECK(echo.exit_code == 1);
   CHECK(has(echo.err, "stranger ("));
   CHECK(has(echo.err, "not by the server, gripper ("));
+  REQUIRE(stranger.unregister_topic(orc::call_record_topic(name)));
+  CHECK(stranger.register_topic(orc::call_record_topic(name)).result().code() == orc::errc::name_taken);
 }
 
 TEST_CASE("recorded calls: orc service echo survives what a lying server publishes", "[integration]") {
