@@ -70,6 +70,7 @@ class address_broker::loop final : broker_socket::owner, peer_links::owner, beac
         links_(std::move(links)),
         beacons_(std::move(beacons)),
         endpoints_(socket_->endpoints()),
+        log_(options.log),
         service_(
             service_options(options, *socket_, links_.get()),
             [this](routing to, const std::string& frame) { return socket_->send(to, frame); }, clock::now()),
@@ -207,6 +208,16 @@ class address_broker::loop final : broker_socket::owner, peer_links::owner, beac
     }
   }
 
+  void removed(const std::string& endpoint, const result& again) noexcept override {
+    try {
+      const std::string text = "the socket of " + endpoint + " was removed: " +
+                               (again ? "listens there anew" : "cannot listen there: " + again.error().message());
+      if (std::exchange(last_removal_, text) == text && !again) return;
+      if (log_) log_(broker_log_level::warning, text);
+    } catch (const std::bad_alloc&) {  // the line is lost
+    }
+  }
+
   [[nodiscard]] bool participates(routing from) const noexcept override {
     return service_.map().participant_at(from).has_value();
   }
@@ -226,6 +237,8 @@ class address_broker::loop final : broker_socket::owner, peer_links::owner, beac
   std::unique_ptr<beacon_socket> beacons_;
   detail::address_watch addresses_;  // when there are peers
   const std::vector<std::string> endpoints_;
+  const broker_log log_;
+  std::string last_removal_;
   broker_service service_;
   const std::uint64_t epoch_;
   clock::time_point next_tick_{};
@@ -238,7 +251,7 @@ class address_broker::loop final : broker_socket::owner, peer_links::owner, beac
 detail::expected<std::unique_ptr<address_broker>> address_broker::start(
     address_broker_options
         options) {  // NOLINT(performance-unnecessary-value-param): plain options, by value as they are given
-  auto socket = broker_socket::open(options.listen);
+  auto socket = broker_socket::open(options.listen, options.group);
   if (!socket) return socket.error();
   std::unique_ptr<peer_links> links;
   if (options.peers.size() > wire::max_peers)

@@ -1,9 +1,12 @@
 // The address broker as a library. orc-broker runs it; tests, benchmarks and programs can run it in their own process.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +22,7 @@ struct address_broker_options {
   std::chrono::milliseconds lease{3'000};        // the broker forgets a participant that is silent this long
   std::chrono::milliseconds heartbeat{1'000};    // of participants; also the period of the broker's own checks
   std::chrono::milliseconds probe_timeout{500};  // time for a holder on another host to prove that it lives
+  std::optional<gid_t> group;                    // may use the ipc endpoints, whose directories it opens to it
   topic_map_limits limits;
   std::vector<address_range> allowed_endpoints;  // addresses that participants may name besides their own
   // Brokers of other hosts that tell their topics to this one: tcp://HOST:PORT, at most wire::max_peers.

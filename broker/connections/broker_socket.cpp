@@ -95,7 +95,8 @@ unique_fd spare_fd() noexcept { return unique_fd(::open("/dev/null", O_RDONLY | 
 
 }  // namespace
 
-detail::expected<std::unique_ptr<broker_socket>> broker_socket::open(const std::vector<std::string>& listen) {
+detail::expected<std::unique_ptr<broker_socket>> broker_socket::open(const std::vector<std::string>& listen,
+                                                                     std::optional<gid_t> group) {
   if (listen.empty()) return error(errc::bad_argument, "no endpoint to listen at: give one with --listen");
   if (!detail::room_for_fds(fds_of_broker + listen.size())) {
     return error(errc::no_descriptors,
@@ -109,6 +110,7 @@ detail::expected<std::unique_ptr<broker_socket>> broker_socket::open(const std::
   }
   std::unique_ptr<broker_socket> made(
       new broker_socket(std::move(events), std::move(wakened), bounds_for(listen.size())));
+  made->group_ = group;
   for (const auto& endpoint : listen) {
     if (auto done = made->listen_at(endpoint); !done)
       return error(done.code(), "cannot listen at " + endpoint + ": " + done.error().message());
@@ -120,10 +122,22 @@ broker_socket::broker_socket(unique_fd events, unique_fd wakened, fair_share::bo
     : events_(std::move(events)), wakened_(std::move(wakened)), spare_(spare_fd()), share_(bounds) {}
 
 result broker_socket::listen_at(const std::string& endpoint) {
-  auto opened = listener::open(endpoint);
+  auto opened = listener::open(endpoint, group_);
   if (!opened) return opened.error();
   doors_.push_back(*std::move(opened));
   if (add_to(events_.get(), doors_.back().fd(), EPOLLIN, door_mark | (doors_.size() - 1))) return {};
+  return {errc::system_error, "the system watches no more descriptors"};
+}
+
+// Its connections go on.
+result broker_socket::listen_anew(std::size_t number) {
+  listener& door = doors_[number];
+  door.let_go();
+  auto opened = listener::open(door.endpoint(), group_);
+  if (!opened) return opened.error();
+  (void)::epoll_ctl(events_.get(), EPOLL_CTL_DEL, door.fd(), nullptr);
+  door = *std::move(opened);
+  if (add_to(events_.get(), door.fd(), EPOLLIN, door_mark | number)) return {};
   return {errc::system_error, "the system watches no more descriptors"};
 }
 
@@ -381,6 +395,13 @@ void broker_socket::review(owner& to) noexcept {
     share_.settle(key, false);
   }
   while (share_.crowded()) close(*find(*share_.first_to_go()), to);
+  for (std::size_t n = 0; n < doors_.size(); ++n) {
+    if (doors_[n].is_there()) continue;
+    try {
+      to.removed(doors_[n].endpoint(), listen_anew(n));
+    } catch (const std::bad_alloc&) {  // the next review
+    }
+  }
   if (!spare_) spare_ = spare_fd();
   if (paused_) listen(true);
 }

@@ -2,11 +2,14 @@
 // turns, and keeps a bounded part of what they do not read. schemas/PROTOCOL.md, "Connection", has the limits.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,6 +39,8 @@ class broker_socket {
     virtual void received(routing from, std::span<const std::byte> frame) noexcept = 0;
     virtual void closed(routing from) noexcept = 0;            // only after opened()
     virtual void rejected(std::string_view why) noexcept = 0;  // a message, and with it the connection
+    // The socket of an endpoint was removed. `again`: it listens there anew, or why it cannot.
+    virtual void removed(const std::string& endpoint, const result& again) noexcept = 0;
     // Returns whether it belongs to a participant, which never makes room.
     [[nodiscard]] virtual bool participates(routing from) const noexcept = 0;
 
@@ -45,7 +50,9 @@ class broker_socket {
 
   // Listens on all of `listen` or on none. Returns the socket, or one line that names the endpoint, the finding and the
   // fix.
-  [[nodiscard]] static detail::expected<std::unique_ptr<broker_socket>> open(const std::vector<std::string>& listen);
+  // `group`: may use the ipc endpoints.
+  [[nodiscard]] static detail::expected<std::unique_ptr<broker_socket>> open(
+      const std::vector<std::string>& listen, std::optional<gid_t> group = std::nullopt);
   broker_socket(const broker_socket&) = delete;
   broker_socket& operator=(const broker_socket&) = delete;
   ~broker_socket() = default;
@@ -95,6 +102,7 @@ class broker_socket {
 
   broker_socket(detail::unique_fd events, detail::unique_fd wakened, fair_share::bounds bounds);
   [[nodiscard]] result listen_at(const std::string& endpoint);
+  [[nodiscard]] result listen_anew(std::size_t number);
 
   void accept_from(listener& door, owner& to) noexcept;
   void take(const listener& door, detail::unique_fd fd, owner& to);
@@ -122,6 +130,7 @@ class broker_socket {
   [[nodiscard]] int wait_ms(clock::time_point deadline) const noexcept;
 
   std::vector<listener> doors_;
+  std::optional<gid_t> group_;
   detail::unique_fd events_;
   detail::unique_fd wakened_;
   detail::unique_fd spare_;  // closed for a moment to refuse a connection when no descriptors are left

@@ -61,6 +61,30 @@ result check_directory(const std::string& directory) {
                 "): run as a user who may write there, or choose another with --listen");
 }
 
+// Members of the directory's group may rename and remove what is another's unless the directory is sticky. Without the
+// right to change it, things stay as they are: `orc doctor` reports it.
+result open_to_group(const std::string& directory, std::optional<gid_t> group) {
+  struct stat found {};
+  if (group) {
+    if (chown(directory.c_str(), static_cast<uid_t>(-1), *group) == 0 && chmod(directory.c_str(), 03770) == 0)
+      return {};
+    return unable("directory " + directory + " cannot be opened to the group (" + system_message(errno) +
+                  "): be its owner and a member of the group, or listen elsewhere with --listen");
+  }
+  const bool shared = stat(directory.c_str(), &found) == 0 && (found.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+  if (shared && (found.st_mode & S_ISVTX) == 0) (void)chmod(directory.c_str(), (found.st_mode & 07777) | S_ISVTX);
+  return {};
+}
+
+// A member of the group may have taken the name before us. In our own sticky directory we may move it away.
+void make_way(const std::string& directory, const std::string& path) {
+  struct stat above {};
+  struct stat found {};
+  if (stat(directory.c_str(), &above) != 0 || above.st_uid != geteuid() || lstat(path.c_str(), &found) != 0) return;
+  if (found.st_uid == geteuid() || found.st_uid == 0) return;
+  if (unlink(path.c_str()) != 0) (void)rename(path.c_str(), (path + ".of-" + std::to_string(found.st_uid)).c_str());
+}
+
 std::string holder_pid(int fd) {
   char text[32];
   const ssize_t size = pread(fd, text, sizeof text, 0);
@@ -124,7 +148,7 @@ void write_pid(int fd) {
 
 }  // namespace
 
-expected<ipc_guard> ipc_guard::take(const std::string& path) {
+expected<ipc_guard> ipc_guard::take(const std::string& path, std::optional<gid_t> group) {
   if (path.empty()) return unable("the path is empty");
   if (path.front() == '@') return unable("abstract sockets have no permissions: choose a path");
   if (path.size() > max_path_length) {
@@ -134,8 +158,11 @@ expected<ipc_guard> ipc_guard::take(const std::string& path) {
   const auto directory = directory_of(path);
   if (auto made = make_directories(directory); !made) return made.error();
   if (auto checked = check_directory(directory); !checked) return checked.error();
+  if (auto opened = open_to_group(directory, group); !opened) return opened.error();
+  make_way(directory, path + ".lock");
   const auto lock = take_lock(path);
   if (!lock) return lock.error();
+  make_way(directory, path);
   if (auto checked = check_free(path); !checked) {
     unlink((path + ".lock").c_str());
     close(*lock);
@@ -145,18 +172,28 @@ expected<ipc_guard> ipc_guard::take(const std::string& path) {
   return ipc_guard(path, *lock);
 }
 
-result ipc_guard::set_mode() const {
+result ipc_guard::set_mode() {
+  struct stat made {};
+  if (lstat(path_.c_str(), &made) != 0) return unable(path_ + ": " + system_message(errno));
+  device_ = made.st_dev;
+  inode_ = made.st_ino;
   struct stat directory {};
   const bool group = stat(directory_of(path_).c_str(), &directory) == 0 && (directory.st_mode & S_IRWXG) != 0;
   if (chmod(path_.c_str(), group ? 0660 : 0600) == 0) return {};
   return unable(path_ + ": chmod: " + system_message(errno));
 }
 
-ipc_guard::~ipc_guard() {
+bool ipc_guard::holds() const noexcept {
+  struct stat found {};
+  return fd_ >= 0 && lstat(path_.c_str(), &found) == 0 && found.st_dev == device_ && found.st_ino == inode_;
+}
+
+void ipc_guard::let_go() noexcept {
   if (fd_ < 0) return;
-  unlink(path_.c_str());
-  unlink((path_ + ".lock").c_str());  // before the unlock: afterwards it may be the next broker's
-  close(fd_);
+  if (holds()) unlink(path_.c_str());
+  const std::string lock = path_ + ".lock";
+  if (still_named(fd_, lock)) unlink(lock.c_str());  // before the unlock: afterwards it may be the next broker's
+  close(std::exchange(fd_, -1));
 }
 
 }  // namespace orc

@@ -90,14 +90,23 @@ std::optional<ip_address> address_of(const std::string& host) {
 
 }  // namespace
 
-expected<listener> listener::open(const std::string& endpoint) {
-  if (endpoint.starts_with(ipc_scheme)) return open_path(endpoint.substr(ipc_scheme.size()));
+expected<listener> listener::open(const std::string& endpoint, std::optional<gid_t> group) {
+  if (endpoint.starts_with(ipc_scheme)) return open_path(endpoint.substr(ipc_scheme.size()), group);
   if (endpoint.starts_with(tcp_scheme)) return open_port(endpoint.substr(tcp_scheme.size()));
   return unable("neither ipc://PATH nor tcp://ADDRESS:PORT");
 }
 
-expected<listener> listener::open_path(const std::string& path) {
-  auto guard = ipc_guard::take(path);
+listener& listener::operator=(listener&& other) noexcept {
+  guard_.reset();
+  if (other.guard_) guard_.emplace(*std::move(other.guard_));
+  fd_ = std::move(other.fd_);
+  endpoint_ = std::move(other.endpoint_);
+  remote_ = other.remote_;
+  return *this;
+}
+
+expected<listener> listener::open_path(const std::string& path, std::optional<gid_t> group) {
+  auto guard = ipc_guard::take(path, group);
   if (!guard) return guard.error();
   listener made(unique_fd(::socket(AF_UNIX, stream_type, 0)), std::string(ipc_scheme) + path);
   made.guard_.emplace(*std::move(guard));
@@ -122,7 +131,13 @@ expected<listener> listener::open_port(const std::string& where) {
   const auto host = where.substr(0, colon);
   if (host.empty()) return unable(tcp_advice(EINVAL));
   const auto address = address_of(host);
-  if (!address) return unable(tcp_advice(ENODEV));
+  if (!address) {
+    const bool is_name = host.find_first_of("[]:") == std::string::npos;
+    return unable(is_name ? host +
+                                " is neither an address nor an interface of this host: write an address, such as "
+                                "127.0.0.1, or * for all"
+                          : tcp_advice(ENODEV));
+  }
   ip_port at{*address, *port};
   const bool everywhere = host == any_host;
   unique_fd fd(everywhere ? detail::listen_tcp_everywhere(at, backlog) : detail::listen_tcp(at, backlog));

@@ -81,7 +81,8 @@ result check_path(std::string_view path, std::string_view suffix, const wire::id
   auto directory = path;
   const bool named = take_name(directory) == name;
   const auto user = take_name(directory);
-  const bool users = local ? user == uid : is_number(user);
+  const auto owner = local ? std::string_view(uid) : user.substr(0, user.find('-'));
+  const bool users = is_number(owner) && detail::is_directory_of(user, owner);
   const bool place =
       is_plain(directory) && (is_run_directory(directory) || (local && same_directory(directory, by.directory)));
   if (named && users && place) return {};

@@ -1,6 +1,9 @@
 #include "broker/program/broker_config.h"
 
+#include <grp.h>
+
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <iostream>
 #include <map>
 
@@ -37,6 +40,14 @@ std::string quoted(const std::string& text) {
   return result + '"';
 }
 
+std::optional<gid_t> group_of(const std::string& text) {
+  if (const group* const known = ::getgrnam(text.c_str())) return known->gr_gid;
+  gid_t number = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (read.ec != std::errc() || read.ptr != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
 std::string log_level_name(broker_log_level level) {
   for (const auto& [name, value] : log_levels) {
     if (value == level) return name;
@@ -53,6 +64,7 @@ void print(const char* name, const std::vector<std::string>& values, std::ostrea
 // In the format of --config.
 void print(const broker_config& config, std::ostream& out) {
   print("listen", config.listen, out);
+  if (!config.group.empty()) out << "group = " << quoted(config.group) << '\n';
   out << "log-level = " << quoted(log_level_name(config.log_level)) << "\nmax-topics = " << config.limits.topics
       << "\nmax-participants = " << config.limits.participants
       << "\nmax-subscriptions = " << config.limits.subscriptions
@@ -81,6 +93,13 @@ std::variant<broker_config, int> read_config(int argc, char** argv) {
       ->type_name("ENDPOINT")
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("--group", config.group,
+                 "Open the directory of ipc://PATH to this group, whose members may then use the broker")
+      ->type_name("NAME")
+      ->check([&config](const std::string& text) {
+        config.group_id = group_of(text);
+        return config.group_id ? std::string() : "there is no group " + text;
+      });
   app.set_config("--config", "", "Read these options from a TOML file; the command line overrides it")
       ->type_name("FILE");
   app.allow_config_extras(CLI::config_extras_mode::error);

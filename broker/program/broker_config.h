@@ -1,7 +1,10 @@
 // Command line and configuration file of orc-broker.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -20,6 +23,8 @@ struct exit_code {
 
 struct broker_config {
   std::vector<std::string> listen;
+  std::string group;              // a name or a number; empty: the directory's own
+  std::optional<gid_t> group_id;  // of `group`
   broker_log_level log_level = broker_log_level::info;
   topic_map_limits limits;
   std::vector<std::string> allow_endpoints;  // ranges of addresses

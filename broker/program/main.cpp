@@ -60,6 +60,7 @@ int serve(const orc::broker_config& config) {
   orc::detail::raise_fd_limit();
   orc::address_broker_options options;
   options.listen = config.listen;
+  options.group = config.group_id;
   options.limits = config.limits;
   options.allowed_endpoints = config.allowed_endpoints;
   options.peers = config.peers;

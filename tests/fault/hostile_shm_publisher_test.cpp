@@ -13,7 +13,7 @@
 #include "support/hostile_shm_publication.h"
 #include "support/proc_stats.h"
 #include "support/wait_until.h"
-#include "transport/shm/peer.h"
+#include "transport/path_peer.h"
 #include "transport/shm/slot_writer.h"
 
 using namespace orc::test;
@@ -122,7 +122,7 @@ TEST_CASE("B9: a socket of another user hands over no memory", "[fault][threads]
     const std::string path = in + "/t.shm";
     std::memcpy(address.sun_path, path.data(), path.size());
     REQUIRE(::connect(client.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
-    const bool result = shm::may_take_memory(client.get(), path);
+    const bool result = orc::detail::may_publish_at(client.get(), path);
     *step = 2;
     publisher.wait();
     return result;

@@ -96,6 +96,11 @@ TEST_CASE("orc doctor: a run directory that cannot be used, and the command that
     REQUIRE(::chmod(directory.c_str(), 0777) == 0);
     expected = "everybody";
   }
+  SECTION("its group may write to it") {
+    std::filesystem::create_directories(directory);
+    REQUIRE(::chmod(directory.c_str(), 0770) == 0);
+    expected = "its group";
+  }
   SECTION("one's own directory in it belongs to somebody else") {
     if (::geteuid() != 0) return skip("only root can give a directory away");
     std::filesystem::create_directories(own);

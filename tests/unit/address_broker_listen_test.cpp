@@ -62,6 +62,7 @@ TEST_CASE("broker listen: * is both families, and stays * in what is printed") {
   CHECK_THAT((*start({"tcp://0.0.0.0:*"}))->endpoints()[0], contains("tcp://0.0.0.0:"));
   CHECK_THAT((*start({"tcp://lo:*"}))->endpoints()[0], contains("tcp://127.0.0.1:"));
   CHECK_THAT(why_not({"tcp://::1:5570"}), contains("no such address"));
+  CHECK_THAT(why_not({"tcp://localhost:5570"}), contains("localhost is neither an address nor an interface"));
   CHECK_THAT(why_not({"tcp://[127.0.0.1]:5570"}), contains("no such address"));
 }
 
@@ -122,7 +123,7 @@ TEST_CASE("broker listen: the directory is made, and decides who may connect") {
   }
   REQUIRE(chmod(directory.c_str(), 0770) == 0);
   const auto broker = start({"ipc://" + directory + "/broker"});
-  CHECK(mode_of(directory) == 0770);
+  CHECK(mode_of(directory) == 01770);
   CHECK(mode_of(directory + "/broker") == 0660);
 }
 

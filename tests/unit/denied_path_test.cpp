@@ -24,18 +24,25 @@ TEST_CASE("denied path: the text names the owner and the remedy", "[unit]") {
   ::close(::open(file.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
   std::string expected;
   SECTION("a directory that its group may enter: join the group") {
+    REQUIRE(::chown(inner.c_str(), 0, 54322) == 0);
     REQUIRE(::chmod(inner.c_str(), 0750) == 0);
     expected = "Permission denied: " + inner +
-               " belongs to root, group root; run 'sudo usermod -aG root nobody' and log in again";
+               " belongs to root, group 54322; run 'sudo usermod -aG 54322 nobody' and log in again";
+  }
+  SECTION("a group of the system gives away far more: another group, or another way") {
+    REQUIRE(::chmod(inner.c_str(), 0750) == 0);
+    expected = "Permission denied: " + inner +
+               " belongs to root, group root; start the broker there with 'orc-broker --group'";
   }
   SECTION("a directory of another user alone: take a directory of your own") {
     expected = "Permission denied: " + inner + " belongs to root, group root; set XDG_RUNTIME_DIR to ";
   }
   SECTION("a file that its group may write: join the group") {
     REQUIRE(::chmod(inner.c_str(), 0755) == 0);
+    REQUIRE(::chown(file.c_str(), 0, 54322) == 0);
     REQUIRE(::chmod(file.c_str(), 0660) == 0);
     expected = "Permission denied: " + file +
-               " belongs to root, group root; run 'sudo usermod -aG root nobody' and log in again";
+               " belongs to root, group 54322; run 'sudo usermod -aG 54322 nobody' and log in again";
   }
   SECTION("a file that is not there yet: where it would be made") {
     REQUIRE(::chmod(inner.c_str(), 0755) == 0);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import re
 import signal
 import socket
 import threading
@@ -256,6 +257,43 @@ def test_another_users_socket_in_our_directory_is_no_broker(run_dir: pathlib.Pat
         str(run_dir / "orc"),
     )
     assert done.stdout == "False\n"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to be another user")
+@pytest.mark.parametrize("name, believed", [("0", False), ("4711", True), ("4711-0123abcd", True), ("47110", False)])
+def test_only_the_user_of_a_directory_publishes_there(run_dir: pathlib.Path, name: str, believed: bool) -> None:
+    """A member of the broker's group can put its own directory in the place of another user's."""
+    done = run_python(
+        """
+        import os, socket, sys
+        from orc.pure import endpoints
+        path = sys.argv[1] + "/0000000000000007"
+        listener = socket.socket(socket.AF_UNIX)
+        os.chmod(os.path.dirname(sys.argv[1]), 0o777)
+        if os.fork() == 0:
+            os.setresuid(4711, 4711, 4711)
+            os.mkdir(sys.argv[1])
+            listener.bind(path)
+            listener.listen()
+            os._exit(0)
+        os.wait()
+        peer = socket.socket(socket.AF_UNIX)
+        peer.connect(path)
+        print(endpoints.may_publish_at(peer, path))
+        """,
+        str(run_dir / "orc" / name),
+    )
+    assert done.stdout == f"{believed}\n"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to be another user")
+def test_another_users_directory_of_our_name_keeps_no_one_from_publishing(run_dir: pathlib.Path) -> None:
+    os.chmod(run_dir / "orc", 0o3770)
+    (run_dir / "orc" / "0").mkdir()
+    os.chown(run_dir / "orc" / "0", 4711, 4711)
+    first, second = (endpoints.socket_directory(f"ipc://{run_dir}/orc/broker") for _ in range(2))
+    assert first == second and first is not None
+    assert re.fullmatch("0-[0-9a-f]{8}", first.name)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to be another user")

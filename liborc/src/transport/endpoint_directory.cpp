@@ -14,7 +14,9 @@
 
 #include "base/files/broker_trust.h"
 #include "base/files/denied_path.h"
+#include "base/files/run_dir.h"
 #include "base/files/unique_fd.h"
+#include "wire/control.h"
 
 namespace orc::detail {
 
@@ -50,6 +52,24 @@ void sweep(const std::string& directory) noexcept {
   }
 }
 
+[[nodiscard]] bool is_ours(const std::string& path) noexcept {
+  struct stat found {};
+  return ::lstat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode) && found.st_uid == ::geteuid();
+}
+
+// Another user of the broker took the name of our directory. Returns one with a name that no other user can foresee,
+// which another participant of this user may have made; empty: there is none.
+[[nodiscard]] std::string another_directory(const std::string& broker_directory) {
+  const std::string uid = std::to_string(::geteuid());
+  const std::unique_ptr<DIR, int (*)(DIR*)> listing(::opendir(broker_directory.c_str()), ::closedir);
+  while (const dirent* const entry = listing ? ::readdir(listing.get()) : nullptr) {
+    const std::string path = broker_directory + "/" + entry->d_name;
+    if (is_directory_of(entry->d_name, uid) && is_ours(path)) return path;
+  }
+  const std::string fresh = broker_directory + "/" + uid + "-" + wire::id::random().hex().substr(0, 8);
+  return ::mkdir(fresh.c_str(), 0700) == 0 ? fresh : std::string();
+}
+
 }  // namespace
 
 expected<std::string> prepare_endpoint_directory(const std::string& broker_directory, bool chosen) {
@@ -61,11 +81,13 @@ expected<std::string> prepare_endpoint_directory(const std::string& broker_direc
                                           "; remove it, or set XDG_RUNTIME_DIR to a directory of yours");
   const bool shared = (parent.st_mode & S_IRWXG) != 0;
 
-  const std::string own = broker_directory + "/" + std::to_string(::geteuid());
+  std::string own = broker_directory + "/" + std::to_string(::geteuid());
   if (::mkdir(own.c_str(), 0700) != 0 && errno != EEXIST) return cannot_use(own, errno);
+  if (std::string other = shared && !is_ours(own) ? another_directory(broker_directory) : std::string(); !other.empty())
+    own = std::move(other);
   struct stat found {};
   if (::lstat(own.c_str(), &found) != 0) return cannot_use(own, errno);
-  if (!S_ISDIR(found.st_mode) || found.st_uid != ::geteuid())
+  if (!is_ours(own))
     return error(errc::no_permission, "cannot use the directory " + own + " for sockets: " + ownership_text(own) +
                                           "; remove it, or set XDG_RUNTIME_DIR to a directory of yours");
   // Only members of the broker's group reach the sockets.

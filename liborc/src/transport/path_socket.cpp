@@ -14,6 +14,7 @@
 #include "base/files/stray_descriptors.h"
 #include "transport/endpoint_directory.h"
 #include "transport/out_of_descriptors.h"
+#include "transport/path_peer.h"
 
 namespace orc::detail {
 
@@ -59,8 +60,8 @@ constexpr std::size_t max_path_length = sizeof(sockaddr_un::sun_path) - 1;
   if (user_at == std::string::npos) return false;
   const std::string home = path.substr(0, name_at);
   const std::string_view user = std::string_view(home).substr(user_at + 1);
-  constexpr std::string_view digits = "0123456789";
-  if (user.empty() || user.find_first_not_of(digits) != std::string_view::npos) return false;
+  const std::string_view uid = user.substr(0, user.find_first_not_of("0123456789"));
+  if (uid.empty() || !is_directory_of(user, uid)) return false;
   if (path.substr(name_at + 1) != file_name(spec.publication, suffix)) return false;
   struct stat found {};
   const bool is_directory = ::lstat(home.c_str(), &found) == 0 && S_ISDIR(found.st_mode);
@@ -108,6 +109,8 @@ expected<unique_fd> connect_to_path(const subscription_spec& spec, const std::st
     if (errno == EAGAIN) return error(errc::timed_out, "too many others wait to connect");
     return refused(std::string("cannot connect: ") + std::strerror(errno));
   }
+  // A member of the broker's group may have put its own directory in the place of another user's.
+  if (!may_publish_at(fd.get(), path)) return refused("the socket belongs to another user");
   return fd;
 }
 

@@ -90,6 +90,11 @@ std::optional<problem> missing(const std::string& directory) {
 
 std::optional<problem> inaccessible(const std::string& directory, const struct stat& found) {
   if (may_write(directory)) return std::nullopt;
+  constexpr gid_t first_group_to_join = 100;  // those below are the system's own, and give away far more
+  if ((found.st_mode & S_IWGRP) != 0 && found.st_gid < first_group_to_join)
+    return problem{"it is open to group " + group_name(found.st_gid) +
+                       " only: start the broker there with --group and a group of yours, or use it over tcp",
+                   {}};
   if ((found.st_mode & S_IWGRP) != 0)
     return problem{"you are not in its group (log in again after joining it)",
                    {as_root("usermod -aG " + group_name(found.st_gid) + " " + user_name(::geteuid()))}};
@@ -131,7 +136,9 @@ std::optional<problem> look_at(const std::string& directory, std::string& descri
   description += ", owner " + user_name(found.st_uid) + ", mode " + mode;
   if (!S_ISDIR(found.st_mode)) return problem{"is no directory", {as_root("rm " + shell_word(directory))}};
   if ((found.st_mode & S_IWOTH) != 0 && (found.st_mode & S_ISVTX) == 0)
-    return problem{"everybody may replace what is in it", {as_root("chmod o-w " + shell_word(directory))}};
+    return problem{"everybody may replace what is in it", {as_root("chmod o-w,+t " + shell_word(directory))}};
+  if ((found.st_mode & S_IWGRP) != 0 && (found.st_mode & S_ISVTX) == 0)
+    return problem{"its group may replace what is in it", {as_root("chmod +t " + shell_word(directory))}};
   auto wrong = full(directory, description);
   if (!wrong) wrong = inaccessible(directory, found);
   if (!wrong) wrong = own_directory(directory);

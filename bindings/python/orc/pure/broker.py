@@ -201,7 +201,7 @@ class BrokerLink(Question):
         if is_found and not endpoints.trusted(os.path.dirname(address[len("ipc://") :])):
             return None
         try:
-            made = connect(self.reactor, address, wire.MAX_FRAME, is_found)
+            made = connect(self.reactor, address, wire.MAX_FRAME, endpoints.trusted_peer if is_found else None)
         except (Error, ValueError):
             return None
         made.ready = functools.partial(made.send, b"")  # the probe, which the broker answers with a Welcome

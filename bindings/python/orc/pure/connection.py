@@ -230,10 +230,12 @@ def put_header(frame: bytearray) -> memoryview:
     return memoryview(frame)
 
 
-def connect(reactor: Reactor, endpoint: str, largest: int, is_found: bool = False) -> Connection:
+def connect(
+    reactor: Reactor, endpoint: str, largest: int, trusts: Optional[Callable[[socket.socket, str], bool]] = None
+) -> Connection:
     """Begins a connection to ipc:///path or tcp://number:port. Raises an error of ORC when that cannot be.
 
-    `is_found`: the path was found, not named, so no other user may listen there.
+    `trusts`: whether the program that listens at this path may be there.
     """
     kind, _, where = endpoint.partition("://")
     local = kind == "ipc"
@@ -247,7 +249,7 @@ def connect(reactor: Reactor, endpoint: str, largest: int, is_found: bool = Fals
         code = its.connect_ex(at)
         if code not in (0, errno.EINPROGRESS) and (local or code != errno.EWOULDBLOCK):
             raise OSError(code, os.strerror(code))
-        if is_found and not endpoints.trusted_peer(its, where):
+        if local and trusts is not None and not trusts(its, where):
             raise OSError(errno.EPERM, "another user listens there")
         return Connection(reactor, its, "DEALER", largest, connecting=code != 0)
     except BaseException as error:

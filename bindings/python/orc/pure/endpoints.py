@@ -9,6 +9,7 @@ import contextlib
 import os
 import pathlib
 import re
+import secrets
 import socket
 import stat
 import struct
@@ -25,7 +26,7 @@ _MAX_ADDRESSES = 8
 _SYSTEM = "/run/orc"  # in root's /run; its owner is the broker's user
 _NUMERIC = re.compile(r"tcp://(\d+\.\d+\.\d+\.\d+|\[[0-9a-fA-F:.]+\]):\d+\Z")  # looking up a name may take seconds
 _HOST_AND_PORT = re.compile(r"(\[.*\]|[^:\[\]]+):([^:]+)\Z")
-_IPC = re.compile(r"ipc://(/.+)/(\d{1,10})/([0-9a-f]{16})\Z", re.ASCII)
+_IPC = re.compile(r"ipc://(/.+)/(\d{1,10})(?:-[0-9a-f]{8})?/([0-9a-f]{16})\Z", re.ASCII)
 _CREDENTIALS = struct.Struct("3i")  # Linux: pid, uid, gid
 HAS_IPC = hasattr(socket, "AF_UNIX") and hasattr(os, "geteuid")
 
@@ -103,6 +104,38 @@ def trusted_peer(its: socket.socket, path: str) -> bool:
     """Returns whether this user, root or the directory's owner listens, where the system shows it."""
     owner = os.stat(os.path.dirname(path)).st_uid
     return not hasattr(socket, "SO_PEERCRED") or _peer(its)[1] in (0, os.geteuid(), owner)
+
+
+def may_publish_at(its: socket.socket, path: str) -> bool:
+    """Returns whether this user, root or the user of the directory listens: who owns both, and whose id it names.
+
+    A member of the broker's group may have put its own directory in the place of another user's.
+    """
+    if not hasattr(socket, "SO_PEERCRED"):
+        return True
+    user = _peer(its)[1]
+    directory = os.path.dirname(path)
+    owners = {os.lstat(path).st_uid, os.lstat(directory).st_uid}
+    return user in (0, os.geteuid()) or (owners == {user} and _is_directory_of(os.path.basename(directory), user))
+
+
+def _is_directory_of(name: str, user: int) -> bool:
+    """Returns whether it is a user's directory beside the broker: its id, or that and 8 digits if another took it."""
+    return re.fullmatch(rf"{user}(?:-[0-9a-f]{{8}})?", name, re.ASCII) is not None
+
+
+def _own_directory(parent: pathlib.Path) -> pathlib.Path:
+    """Makes this user's directory there, which may exist."""
+    own = parent / str(os.geteuid())
+    own.mkdir(mode=0o750, exist_ok=True)
+    if own.lstat().st_uid == os.geteuid() or not parent.stat().st_mode & stat.S_IRWXG:
+        return own
+    for each in parent.iterdir():  # another user took that name
+        if _is_directory_of(each.name, os.geteuid()) and each.lstat().st_uid == os.geteuid():
+            return each
+    own = parent / f"{os.geteuid()}-{secrets.token_hex(4)}"
+    own.mkdir(mode=0o750)
+    return own
 
 
 def _peer(its: socket.socket) -> Tuple[int, ...]:
@@ -198,12 +231,11 @@ def socket_directory(broker: str) -> Optional[pathlib.Path]:
     """
     found = run_directories()
     for parent in (_beside(broker) or found) if HAS_IPC else []:
-        own = pathlib.Path(parent) / str(os.geteuid())
         with contextlib.suppress(OSError):
-            own.parent.mkdir(mode=0o700, exist_ok=True)
+            pathlib.Path(parent).mkdir(mode=0o700, exist_ok=True)
             if parent in found and not trusted(parent):
                 continue
-            own.mkdir(mode=0o750, exist_ok=True)
+            own = _own_directory(pathlib.Path(parent))
             its = own.lstat()
             if stat.S_ISDIR(its.st_mode) and its.st_uid == os.geteuid() and os.access(own, os.W_OK | os.X_OK):
                 return own

@@ -57,12 +57,18 @@ struct barrier {
   return may(usual, W_OK | X_OK) ? usual : "a directory of yours";
 }
 
+// Groups of the system itself, such as root, adm and disk: their members get far more than ORC's sockets.
+constexpr gid_t first_group_to_join = 100;
+
 [[nodiscard]] std::string remedy(const barrier& at, const struct stat& found) {
-  if ((found.st_mode & at.group_needs) != 0 && found.st_uid != ::geteuid())
+  const bool is_groups = (found.st_mode & at.group_needs) != 0 && found.st_uid != ::geteuid();
+  if (is_groups && found.st_gid < first_group_to_join)
+    return "start the broker there with 'orc-broker --group' and a group of this user, or use it over tcp";
+  if (is_groups)
     return "run 'sudo usermod -aG " + group_name(found.st_gid) + " " + user_name(::geteuid()) + "' and log in again";
   if (found.st_uid == 0 && at.path.starts_with(system_broker_dir))
-    return "only root may use the broker there: start it as a service (liborc/doc/guide/broker-at-boot.md), or "
-           "orc-broker as yourself";
+    return "only root may use the broker there: start it as a service (liborc/doc/guide/broker-at-boot.md) or "
+           "with --group, orc-broker as yourself, or use it over tcp";
   return "set XDG_RUNTIME_DIR to " + directory_of_this_user();
 }
 

@@ -49,6 +49,13 @@ std::string directory_beside(const std::string& broker_endpoint) {
   return path.substr(0, path.rfind('/'));
 }
 
+bool is_directory_of(std::string_view name, std::string_view uid) noexcept {
+  if (!name.starts_with(uid)) return false;
+  const std::string_view rest = name.substr(uid.size());
+  return rest.empty() || (rest.size() == 9 && rest.front() == '-' &&
+                          rest.find_first_not_of("0123456789abcdef", 1) == std::string_view::npos);
+}
+
 bool broker_is_named(const std::string& named) { return !named_endpoints(named).empty(); }
 
 std::vector<std::string> well_known_dirs() {

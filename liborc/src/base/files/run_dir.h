@@ -25,6 +25,10 @@ inline constexpr const char* default_tcp_endpoint = "tcp://127.0.0.1:5570";
 // directory where they would start a broker.
 [[nodiscard]] std::string directory_beside(const std::string& broker_endpoint);
 
+// Whether a directory in a broker's is the one where the user `uid` has its sockets: "1000", or "1000-" and 8
+// hexadecimal digits, where another user took that name.
+[[nodiscard]] bool is_directory_of(std::string_view name, std::string_view uid) noexcept;
+
 // Stands for a broker's endpoint: use no broker.
 inline constexpr std::string_view without_broker = "none";
 

@@ -1,7 +1,6 @@
 #include "transport/shm/shm_transport.h"
 
 #include "transport/path_socket.h"
-#include "transport/shm/peer.h"
 #include "transport/shm/shm_publisher_link.h"
 #include "transport/shm/shm_subscriber_link.h"
 
@@ -29,8 +28,6 @@ link_or_error<subscriber_link> shm_transport::subscribe(const subscription_spec&
                                                         const wire::endpoint& address) const {
   auto connected = connect_to_path(spec, address.address, shm_scheme, suffix, SOCK_SEQPACKET);
   if (!connected) return connected.error();
-  if (!shm::may_take_memory(connected->get(), address.address.substr(shm_scheme.size())))
-    return error(errc::refused, "the socket belongs to another user");
   return std::make_unique<shm::shm_subscriber_link>(*std::move(connected), spec);
 }
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/files/fd_limit.h"
-#include "transport/shm/peer.h"
+#include "transport/path_peer.h"
 
 namespace orc::detail::shm {
 

@@ -1,4 +1,4 @@
-#include "transport/shm/peer.h"
+#include "transport/path_peer.h"
 
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -9,7 +9,9 @@
 #include <cstddef>
 #include <vector>
 
-namespace orc::detail::shm {
+#include "base/files/run_dir.h"
+
+namespace orc::detail {
 
 namespace {
 
@@ -58,7 +60,7 @@ bool may_share_memory(int socket, const std::string& endpoint) {
   return ::stat(path.c_str(), &file) == 0 && (file.st_mode & S_IWGRP) != 0 && is_member(socket, who.gid, file.st_gid);
 }
 
-bool may_take_memory(int socket, const std::string& path) {
+bool may_publish_at(int socket, const std::string& path) {
   ucred who{};
   if (!credentials_of(socket, who)) return false;
   const uid_t me = ::geteuid();
@@ -69,8 +71,9 @@ bool may_take_memory(int socket, const std::string& path) {
   struct stat above {};
   if (::lstat(path.c_str(), &file) != 0 || ::lstat(directory.c_str(), &above) != 0 || !S_ISDIR(above.st_mode))
     return false;
-  const bool is_theirs = file.st_uid == who.uid && above.st_uid == who.uid && name == std::to_string(who.uid);
+  const bool is_theirs =
+      file.st_uid == who.uid && above.st_uid == who.uid && is_directory_of(name, std::to_string(who.uid));
   return is_theirs && (me == 0 || ((above.st_mode & S_IXGRP) != 0 && am_member(above.st_gid)));
 }
 
-}  // namespace orc::detail::shm
+}  // namespace orc::detail
