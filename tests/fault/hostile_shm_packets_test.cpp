@@ -170,6 +170,27 @@ TEST_CASE("hostile shm: who asks for too much, or is a crowd, is refused", "[fau
   s.check_nobody_noticed();
 }
 
+TEST_CASE("hostile shm: a few processes take no more than half of the places", "[fault]") {
+  scene s;
+  const std::uint32_t pins = GENERATE(1u, 4u);  // 4 of each of 64 are the share of a process
+  std::vector<std::vector<std::unique_ptr<hostile_shm>>> crowds;
+  std::size_t joined = 0;
+  for (int n = 0; n < 4; ++n) {
+    crowds.push_back(hostile_shm::crowd(s.target, 64));
+    for (auto& each : crowds.back()) joined += each->join(pins) ? 1u : 0u;
+  }
+  CHECK(joined >= 128);
+  CHECK(joined <= 128 + 4);
+  for (int n = 0; n < 32; ++n) {
+    hostile_shm& honest = *crowds.emplace_back().emplace_back(
+        std::make_unique<hostile_shm>(s.target, hostile_shm::from::a_process_of_its_own));
+    CHECK(honest.join(10));
+  }
+  CHECK(s.goes_on());
+  crowds.clear();
+  s.check_nobody_noticed();
+}
+
 TEST_CASE("hostile shm: thousands of connections, one after another", "[fault]") {
   scene s;
   const std::size_t connections = rounds(20'000, 200'000);

@@ -10,8 +10,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -46,23 +48,19 @@ class hostile_shm {
   // One process has a share of what subscribers may have: some attacks take more than one.
   enum class from : std::uint8_t { this_process, a_process_of_its_own };
 
-  explicit hostile_shm(const target& to, from where = from::this_process)
-      : to_(&to), fd_(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)) {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    std::memcpy(address.sun_path, to.path.data(), to.path.size());
-    const auto connect = [&] {
-      return ::connect(fd_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-    };
-    if (where == from::this_process) {
-      connected_ = connect();
-      return;
+  explicit hostile_shm(const target& to, from where = from::this_process) : hostile_shm(to, nullptr) {
+    connected_ = where == from::this_process ? connect() : connect_elsewhere({this});
+  }
+  // So many of one process that is not this one.
+  [[nodiscard]] static std::vector<std::unique_ptr<hostile_shm>> crowd(const target& to, std::size_t count) {
+    std::vector<std::unique_ptr<hostile_shm>> all;
+    std::vector<const hostile_shm*> each;
+    while (all.size() < count) {
+      all.emplace_back(new hostile_shm(to, nullptr));
+      each.push_back(all.back().get());
     }
-    // A child with our descriptors, which ends at once: the connection stays its own.
-    const auto child = static_cast<pid_t>(::syscall(SYS_clone, CLONE_FILES | SIGCHLD, nullptr, nullptr, nullptr, 0));
-    if (child == 0) ::_exit(connect() ? 0 : 1);
-    int status = -1;
-    connected_ = ::waitpid(child, &status, 0) == child && status == 0;
+    if (!connect_elsewhere(each)) throw std::runtime_error("a crowd that cannot connect");
+    return all;
   }
 
   [[nodiscard]] bool connected() const { return connected_; }
@@ -146,6 +144,26 @@ class hostile_shm {
   detail::shm::mapping page_memory;
 
  private:
+  hostile_shm(const target& to, std::nullptr_t) : to_(&to), fd_(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)) {}
+
+  [[nodiscard]] bool connect() const {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path, to_->path.data(), to_->path.size());
+    return ::connect(fd_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  }
+  // In a child with our descriptors, which ends at once: the connections stay its own.
+  [[nodiscard]] static bool connect_elsewhere(const std::vector<const hostile_shm*>& each) {
+    const auto child = static_cast<pid_t>(::syscall(SYS_clone, CLONE_FILES | SIGCHLD, nullptr, nullptr, nullptr, 0));
+    if (child == 0) {
+      bool all = true;
+      for (const hostile_shm* const one : each) all = one->connect() && all;
+      ::_exit(all ? 0 : 1);
+    }
+    int status = -1;
+    return ::waitpid(child, &status, 0) == child && status == 0;
+  }
+
   const target* to_;
   detail::unique_fd fd_;
   bool connected_ = false;

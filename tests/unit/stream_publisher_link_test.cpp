@@ -180,6 +180,30 @@ TEST_CASE("stream publisher link: a reader that lags catches up in visits, not i
   CHECK(listen() == 1);
 }
 
+TEST_CASE("stream publisher link: a send tries a few that are behind, and service() serves the others", "[unit]") {
+  publication_over_ipc published;
+  std::vector<stream_peer> crowd;
+  while (crowd.size() < 10) crowd.push_back(published.reader(0));
+  stream_peer reads = published.reader(0);
+  for (std::uint64_t dropped = 0; dropped < crowd.size() + 1;) {
+    const auto before = published.link->dropped();
+    published.send(50'000);
+    dropped = published.link->dropped() - before;
+  }
+  (void)heard_by(reads);  // now it has room
+  const auto has_newest = [&] {
+    const auto heard = heard_by(reads);
+    return !heard.empty() && heard.back() == published.newest;
+  };
+  published.send(50'000);
+  CHECK_FALSE(has_newest());
+  sample last{orc::detail::allocate_frame(50'000), published.newest, 5};
+  CHECK(wait_until([&] {
+    published.link->service(&last);
+    return has_newest();
+  }));
+}
+
 TEST_CASE("stream publisher link: a hello that comes late counts in the visit that would end the stranger", "[unit]") {
   const publication_over_ipc published;
   published.link->service(nullptr);

@@ -61,8 +61,8 @@ class generations {
     failed    // no memory
   };
   [[nodiscard]] bool acceptable(const demand& d) const noexcept { return fits(d, 1); }
-  // Whether one process may have this demand: a share of the total, so that it cannot keep out others.
-  [[nodiscard]] bool acceptable_share(const demand& d) const noexcept { return fits(d, shares); }
+  // Whether it is at most one of so many parts of the total, so that it cannot keep out others.
+  [[nodiscard]] bool acceptable_share(const demand& d, std::uint32_t parts) const noexcept { return fits(d, parts); }
   [[nodiscard]] progress prepare(const demand& d, sample* last, std::span<const pin_table> pins) noexcept;
   // While they wait, samples go through shared memory although no reader is there.
   [[nodiscard]] bool expects_readers() const noexcept { return expects_readers_; }

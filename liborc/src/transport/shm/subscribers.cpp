@@ -32,13 +32,14 @@ subscribers::~subscribers() {
   for (const auto& each : connections_) ::shutdown(each->socket.get(), SHUT_RDWR);
 }
 
-demand subscribers::demand_for(std::uint64_t size, std::optional<std::int32_t> process) const noexcept {
+template <class Which>
+demand subscribers::demand_of(std::uint64_t size, Which of) const noexcept {
   demand d{.size = size};
   const auto& current = memory_.current();
   const bool moves = !current || size > current->form().capacity();
   for (const auto& each : connections_) {
     if (moves ? each->left : each->left_before(memory_.number())) continue;
-    if (process && each->process != *process) continue;
+    if (!of(*each)) continue;
     const bool joins = each->waits && !each->gone;
     if (!each->joined() && !joins) continue;
     d.pins += each->pins;
@@ -175,15 +176,27 @@ void subscribers::hear_hello(reader& from, const packet& hello) noexcept {
   from.pins = hello.pins;
   from.depth = hello.depth;
   from.waits = true;
-  const demand all = demand_for(size_of_last_);
-  const demand same = demand_for(size_of_last_, from.process);
-  // The first one of a process may exceed the process's share, because few of very large samples do.
-  const bool exceeds_share = same.pins != from.pins && !memory_.acceptable_share(same);
-  // Those that left keep a page and a socket until they close it, so they count.
-  const auto joined =
-      std::count_if(connections_.begin(), connections_.end(), [](const auto& each) { return each->joined(); });
-  if (static_cast<std::size_t>(joined) + all.joining > max_readers || !memory_.acceptable(all) || exceeds_share)
-    refuse(from);
+  if (!has_place_for(from)) refuse(from);
+}
+
+template <class Which>
+std::size_t subscribers::places_of(Which of) const noexcept {
+  return static_cast<std::size_t>(std::count_if(connections_.begin(), connections_.end(), [&](const auto& each) {
+    return (each->joined() || (each->waits && !each->gone)) && of(*each);
+  }));
+}
+
+// Half of the places, of the pins and of the memory is for processes that have no other subscription here, so that a
+// few cannot take all. The first one of a process may exceed its share, because few of very large samples do.
+bool subscribers::has_place_for(reader& from) const noexcept {
+  const auto is_same = [&](const reader& each) { return each.process == from.process; };
+  const auto is_further = [](const reader& each) { return each.further; };
+  from.further = places_of(is_same) > 1;
+  if (places_of([](const reader&) { return true; }) > max_readers || !memory_.acceptable(demand_for(size_of_last_)))
+    return false;
+  return !from.further || (places_of(is_further) <= max_readers / 2 &&
+                           memory_.acceptable_share(demand_of(size_of_last_, is_same), generations::shares) &&
+                           memory_.acceptable_share(demand_of(size_of_last_, is_further), 2));
 }
 
 void subscribers::admit(generations::progress memory_is) noexcept {

@@ -37,8 +37,10 @@ class subscribers {
   // True: one waits to join, or for a segment.
   [[nodiscard]] bool behind() const noexcept;
 
-  // The demand of all that joined or wait to, or of those in one process, for samples of this size.
-  [[nodiscard]] demand demand_for(std::uint64_t size, std::optional<std::int32_t> process = {}) const noexcept;
+  // The demand of all that joined or wait to, for samples of this size.
+  [[nodiscard]] demand demand_for(std::uint64_t size) const noexcept {
+    return demand_of(size, [](const reader&) { return true; });
+  }
   // Of those that joined.
   [[nodiscard]] std::span<const pin_table> pins() const noexcept { return pins_; }
   // Ends the one with the most pins. False: there is one at most, which may stay.
@@ -67,7 +69,8 @@ class subscribers {
     wire::id subscription;
     std::uint32_t pins = 0;
     std::uint32_t depth = 0;
-    bool waits = false;  // for memory
+    bool further = false;  // its process had another one
+    bool waits = false;    // for memory
     bool was_told_to_wait = false;
     // Since its welcome:
     std::uint64_t first = 0;  // sequence of the next sample at its join
@@ -89,6 +92,13 @@ class subscribers {
     [[nodiscard]] reader_page& shared() const noexcept { return *reinterpret_cast<reader_page*>(page.memory.bytes()); }
   };
 
+  // Same of those for which of() is true.
+  template <class Which>
+  [[nodiscard]] demand demand_of(std::uint64_t size, Which of) const noexcept;
+  // How many of them have a place: also those that left, which keep a page and a socket until they close it.
+  template <class Which>
+  [[nodiscard]] std::size_t places_of(Which of) const noexcept;
+  [[nodiscard]] bool has_place_for(reader& from) const noexcept;
   [[nodiscard]] std::unique_ptr<reader> make_reader(unique_fd socket);
   void receive_some(reader& from) noexcept;
   void handle(reader& from, const packet& p) noexcept;

@@ -20,6 +20,7 @@ namespace {
 constexpr std::uint32_t max_depth = 65536;
 constexpr auto small_packets_last = std::chrono::seconds(60);  // readers on other paths must not get them for good
 constexpr std::uint64_t max_caught_up_in_send = 2;             // samples of one reader
+constexpr int max_tries_in_send = 4;                           // in vain, for readers that are behind
 constexpr int max_caught_up = 16;                              // samples of one reader per visit
 constexpr std::size_t copied_at_once = 256 * 1024;             // a part of what a connection's kernel queue can hold
 constexpr std::size_t max_link_message = 4096;                 // what a publication accepts from subscribers
@@ -60,18 +61,25 @@ void stream_publisher_link::append_endpoints(std::vector<wire::endpoint>& to,
 
 void stream_publisher_link::commit(sample& s) noexcept {
   if (readers() == 0) return;
+  int tries = max_tries_in_send;
   for (const auto& each : connections_) {
-    if (each->is_reader()) offer(*each, s);
+    if (each->is_reader()) offer(*each, s, tries);
   }
   after_change();
 }
 
-void stream_publisher_link::offer(reader& to, sample& s) noexcept {
-  // service() serves a reader that lacks more, so that a crowd of them does not delay the sender.
+void stream_publisher_link::offer(reader& to, sample& s, int& tries) noexcept {
+  // service() serves readers that lack more, and a crowd of those that are behind, so that they do not delay the
+  // sender.
   const bool nearly_there = to.lacks == 0 || s.sequence - to.lacks <= max_caught_up_in_send;
-  if (to.waits() && nearly_there) catch_up(to, nullptr, s.sequence, nullptr);
+  const bool waits = to.waits();
+  if (waits && nearly_there && tries == 0) return queue(to, s);
+  if (waits && nearly_there) catch_up(to, nullptr, s.sequence, nullptr);
   if (to.gone) return;
-  if (to.line.pending() || to.lacks != 0 || !hand_over(to, s)) return queue(to, s);
+  if (to.line.pending() || to.lacks != 0 || !hand_over(to, s)) {
+    if (waits && nearly_there) --tries;
+    return queue(to, s);
+  }
   to.behind = false;
 }
 
@@ -80,6 +88,7 @@ bool stream_publisher_link::hand_over(reader& to, sample& s) noexcept {
   fit_kernel_queue(to, payload_of(s).size());
   auto result = to.line.send({s.sequence, s.stamp_ns}, payload_of(s));
   if (result == stream_connection::written::some && s.source.data() != nullptr) result = copy_and_send(to, s);
+  to.moves = to.moves || result != stream_connection::written::none;
   switch (result) {
     case stream_connection::written::all: return true;
     case stream_connection::written::none: return false;
@@ -145,6 +154,7 @@ void stream_publisher_link::flush(reader& to) noexcept {
   if (to.line.flush() == stream_connection::written::failed) return leave(to);
   if (to.begun == 0) return;
   const std::size_t done = to.line.sample_done();
+  to.moves = to.moves || done != before;
   if (done == 0)
     lacking_->end(std::exchange(to.begun, 0));
   else if (done != before)
@@ -232,6 +242,7 @@ unfinished stream_publisher_link::service(sample* last) noexcept {
       [&](unique_fd fd) { return make_reader(std::move(fd)); });
   take_turns(last, now_here);
   connections_.sweep([&](reader& each, monotonic::time_point now) {
+    each.stuck = each.waits() && !std::exchange(each.moves, false);
     if (each.joined && each.waits() && peer_is_silent(each.line.fd(), where_.transport)) leave(each);
     if (each.joined) look_at_path(each, now);
   });
@@ -309,7 +320,7 @@ void stream_publisher_link::tell(reader& to, wire::link_kind kind, const wire::i
 }
 
 void stream_publisher_link::on_hello(reader& from, const wire::link_message& hello, sample* last) noexcept {
-  if (!from.joined && !has_place_for(from)) return tell(from, wire::link_kind::refused, hello.subscription, last);
+  if (!from.joined && !make_place_for(from)) return tell(from, wire::link_kind::refused, hello.subscription, last);
   tell(from, wire::link_kind::welcome, hello.subscription, last);
   if (from.joined) return;  // repeated on a silent link
   // The same subscription over an older connection: it came back before we noticed its end. Others may know its id, so
@@ -332,12 +343,29 @@ void stream_publisher_link::on_hello(reader& from, const wire::link_message& hel
     from.lacks = last->sequence;  // in order: before all later samples
 }
 
-bool stream_publisher_link::has_place_for(reader& from) const noexcept {
-  if (readers() >= max_readers) return false;
+// Half of the places are for peers that have no other reader, so that a few cannot take all. Where there is none, a
+// reader of the same peer that takes nothing makes room.
+bool stream_publisher_link::make_place_for(reader& from) noexcept {
   from.peer = peer_of(from.line.fd(), where_.transport);
-  const auto same = std::count_if(connections_.begin(), connections_.end(),
-                                  [&](const auto& each) { return each->is_reader() && each->peer == from.peer; });
-  return static_cast<std::size_t>(same) < std::min(max_readers_of_peer, fd_limit() / 2);
+  std::size_t all = 0;
+  std::size_t same = 0;
+  std::size_t further = 0;
+  reader* stuck = nullptr;
+  for (const auto& each : connections_) {
+    if (!each->is_reader()) continue;
+    ++all;
+    further += each->further ? 1U : 0U;
+    if (each->peer != from.peer) continue;
+    ++same;
+    if (each->stuck && stuck == nullptr) stuck = each.get();
+  }
+  from.further = same != 0;
+  const std::size_t share =
+      fds_are_scarce(from.line.fd()) ? max_readers_of_peer_scarce : std::min(max_readers_of_peer, fd_limit() / 2);
+  if (all < max_readers && (same == 0 || (same < share && further < max_readers / 2))) return true;
+  if (stuck == nullptr) return false;
+  leave(*stuck);
+  return true;
 }
 
 void stream_publisher_link::after_change() noexcept {

@@ -28,6 +28,7 @@ class stream_publisher_link final : public publisher_link {
   static constexpr std::size_t max_readers = 4096;
   // Of one process (ipc) or address (tcp), which may also use half of the publisher's descriptors at most.
   static constexpr std::size_t max_readers_of_peer = 1024;
+  static constexpr std::size_t max_readers_of_peer_scarce = 4;  // while the process has few descriptors left
 
   stream_publisher_link(acceptor door, const publication_spec& spec, wire::endpoint where);
 
@@ -58,6 +59,9 @@ class stream_publisher_link final : public publisher_link {
     peer_id peer;
     bool joined = false;  // it said hello
     bool gone = false;
+    bool further = false;  // its peer had another one when it joined
+    bool moves = true;     // it took something since the last sweep
+    bool stuck = false;    // it lacked something at the last sweep, and had taken nothing since the one before
     bool watched_for_room = false;
     std::uint32_t depth = 0;       // 0: newest wins
     bool behind = false;           // newest wins: the last sample is not sent yet
@@ -69,7 +73,7 @@ class stream_publisher_link final : public publisher_link {
   };
 
   // Sending.
-  void offer(reader& to, sample& s) noexcept;
+  void offer(reader& to, sample& s, int& tries) noexcept;
   [[nodiscard]] bool hand_over(reader& to, sample& s) noexcept;  // false: no room
   [[nodiscard]] stream_connection::written copy_and_send(reader& to, sample& s) noexcept;
   void queue(reader& to, sample& s) noexcept;
@@ -89,7 +93,7 @@ class stream_publisher_link final : public publisher_link {
   void receive(reader& from, std::span<const std::byte> frame, sample* last) noexcept;
   void tell(reader& to, wire::link_kind kind, const wire::id& subscription, sample* last) noexcept;
   void on_hello(reader& from, const wire::link_message& hello, sample* last) noexcept;
-  [[nodiscard]] bool has_place_for(reader& from) const noexcept;
+  [[nodiscard]] bool make_place_for(reader& from) noexcept;
   void count_malformed() noexcept { malformed_.fetch_add(1, std::memory_order_relaxed); }
   void leave(reader& r) noexcept { connections_.leave(r); }
   void look_at_path(reader& to, monotonic::time_point now) noexcept;
