@@ -149,6 +149,7 @@ bool federation::take(peer_key which, wire::topic_state& state, time now) {
   const auto check = [&](wire::publication_info& each) {
     each.participant_name = printable(each.participant_name);
     each.host = printable(each.host);
+    each.client = printable(each.client);
     auto checked = endpoint_rules::check_peer(each.endpoints, peer.same_host);
     if (!checked) broken(which, "topic \"" + state.topic + "\": " + checked.error().message(), now);
     return static_cast<bool>(checked);

@@ -226,8 +226,9 @@ detail::expected<bool, wire::error> peer_reports::import(map_table::place& at, t
                            self.report};
   // What the peer said first is the closest: its broker may have restarted since, and then does not know.
   if (before != nullptr) fresh.since = std::min(fresh.since, before->since);
-  fresh.from = std::make_unique<table::origin>(
-      table::origin{info.participant, std::move(info.participant_name), std::move(info.host), info.pid});
+  fresh.from = std::make_unique<table::origin>(table::origin{info.participant, std::move(info.participant_name),
+                                                             std::move(info.host), info.pid, std::move(info.client),
+                                                             info.client_pid});
   const auto there = table_.has(at) ? at : table_.entry(name, self);
   auto place = table_.reserve(there, self, info.publication, type);  // removes a new topic when it fails
   if (!place) return map_table::in_topic(name, std::move(place).error());

@@ -43,6 +43,8 @@ struct origin {
   std::string name;
   std::string host;
   std::uint32_t pid = 0;
+  std::string client;
+  std::uint32_t client_pid = 0;
   bool operator==(const origin&) const = default;
 };
 
@@ -111,6 +113,7 @@ struct participant {
   // For leases.
   peer::via way = peer::via::ipc;
   std::uint32_t uid = 0;
+  std::uint32_t pid = 0;               // by ipc, as the kernel has it; 0: not visible here
   std::optional<std::uint64_t> route;  // none: it has no connection
   time expires{};
   std::list<participant*>::iterator age;

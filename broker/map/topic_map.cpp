@@ -46,8 +46,20 @@ topic_map::done room_for_publication(const table::row& at, const table::particip
   if (!what.shared) return wire::ack{};
   const auto& who = self.hello;
   std::size_t count = 1;
-  std::size_t bytes = wire::largest_size(wire::publication_info{
-      what.publication, {}, who.name, who.host, who.pid, what.endpoints, what.type, {}, 0, what.keep_last});
+  std::size_t bytes = wire::largest_size(wire::publication_info{what.publication,
+                                                                {},
+                                                                who.name,
+                                                                who.host,
+                                                                who.pid,
+                                                                what.endpoints,
+                                                                what.type,
+                                                                {},
+                                                                0,
+                                                                what.keep_last,
+                                                                {},
+                                                                false,
+                                                                0,
+                                                                self.by->name});
   std::size_t others = 0;
   std::size_t bytes_of_others = 0;
   for (const auto& [id, each] : of.publishers) {

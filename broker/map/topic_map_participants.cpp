@@ -37,6 +37,7 @@ topic_map::done topic_map::hello(routing from, const peer& by, const wire::hello
     made->hello = who;
     made->way = by.way;
     made->uid = by.uid;
+    made->pid = by.way == peer::via::ipc ? by.pid : 0;
     const auto change = table_.changes.add({.participant = &made->hello, .shown = {made->number, 0}});
     made->change = change;
     try {

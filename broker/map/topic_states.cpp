@@ -73,12 +73,37 @@ wire::publication_info info_of(const publication& which) {
   const auto& who = which.holder->hello;
   if (which.from) {
     const origin& there = *which.from;
-    return {which.id,        there.participant,        there.name,   there.host, there.pid,
-            which.endpoints, reference_to(which.type), std::nullopt, 0,          which.keep_last,
-            who.host,        which.holder->stale};
+    return {which.id,
+            there.participant,
+            there.name,
+            there.host,
+            there.pid,
+            which.endpoints,
+            reference_to(which.type),
+            std::nullopt,
+            0,
+            which.keep_last,
+            who.host,
+            which.holder->stale,
+            0,
+            there.client,
+            there.client_pid};
   }
-  return {which.id,        {which.holder->number, 0}, who.name,     who.host, who.pid,
-          which.endpoints, reference_to(which.type),  std::nullopt, 0,        which.keep_last};
+  return {which.id,
+          {which.holder->number, 0},
+          who.name,
+          who.host,
+          who.pid,
+          which.endpoints,
+          reference_to(which.type),
+          std::nullopt,
+          0,
+          which.keep_last,
+          {},
+          false,
+          0,
+          which.holder->by->name,
+          which.holder->pid};
 }
 
 wire::topic_state full_state(const row& which, const wire::id& after, std::size_t most, time now) {

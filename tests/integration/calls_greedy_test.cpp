@@ -1,14 +1,24 @@
 // Services whose clients want more than their share.
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
 #include <list>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "orc/directory.h"
 #include "support/call_liar.h"
 #include "support/call_peer.h"
 #include "support/proc_stats.h"
+#include "support/raw_client.h"
+#include "support/value_of.h"
 #include "support/wait_until.h"
+#include "transport/sample_backlog.h"
+#include "transport/stream/stream_transport.h"
 
 using namespace orc::test;
 using orc::detail::call_kind;
@@ -44,6 +54,59 @@ std::size_t greet_as(std::list<liar>& all, const broker_process& broker, std::ui
   }
   return accepted;
 }
+
+// Sessions of this process, each of which claims to be another one, with clients that say hello and nothing more.
+class inventive_sessions {
+ public:
+  inventive_sessions(const broker_process& broker, std::uint32_t sessions, std::uint64_t clients_of_each) {
+    const std::string home = broker.directory().file(std::to_string(::geteuid()));
+    ::mkdir(home.c_str(), 0700);
+    const auto hello =
+        orc::detail::encode({.kind = call_kind::hello, .id = 1}, orc::detail::encode(orc::detail::call_types{}));
+    hello_.buffer = orc::detail::allocate_frame(hello.size());
+    std::ranges::copy(hello, hello_.buffer.payload());
+    hello_.sequence = 1;
+    for (std::uint32_t n = 1; n <= sessions; ++n) {
+      orc::wire::hello who = hello_of_this_process("session");
+      who.host = "elsewhere:" + std::to_string(n);
+      who.pid = n;
+      raw_client& each = sessions_.emplace_back(broker.endpoint());
+      each.ask(who);
+      for (std::uint64_t k = 0; k < clients_of_each; ++k) {
+        orc::detail::publication_spec spec;
+        spec.id = orc::wire::id::random();
+        spec.directory = home;
+        spec.lacking = std::make_shared<orc::detail::sample_backlog>();
+        links_.push_back(value_of(orc::detail::ipc_transport().advertise(spec)));
+        each.ask(orc::wire::register_topic{
+            orc::detail::call_topic(service_name, std::uint64_t{n} << 32 | k), spec.id, {links_.back()->where()}, {}});
+      }
+    }
+    thread_ = std::thread([this] { run(); });
+  }
+  ~inventive_sessions() {
+    stop_ = true;
+    thread_.join();
+  }
+  inventive_sessions(const inventive_sessions&) = delete;
+  inventive_sessions& operator=(const inventive_sessions&) = delete;
+
+ private:
+  void run() {
+    for (unsigned turn = 0; !stop_; ++turn) {
+      for (const auto& each : links_) (void)each->service(&hello_);
+      (void)::poll(nullptr, 0, 1);
+      if (turn % 256 != 0) continue;
+      for (raw_client& each : sessions_) each.send(0, orc::wire::heartbeat{});
+    }
+  }
+
+  orc::detail::sample hello_;
+  std::list<raw_client> sessions_;
+  std::vector<std::unique_ptr<orc::detail::publisher_link>> links_;
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
 
 }  // namespace
 
@@ -139,6 +202,26 @@ TEST_CASE("calls: a client that has all places makes room, and the clients are s
   CHECK(place <= 2);  // behind the held one and one of the greedy client
 }
 
+TEST_CASE("calls: many clients of one program have one share of what may wait", "[integration][threads]") {
+  lied_to_server side({.threads = 1, .queue = 4});
+  std::list<liar> crowd;
+  REQUIRE(greet_as(crowd, side.address_broker, 5) == 5);
+  crowd.front().send(lied_to_server::request(1), bytes_of({.order = call_order::hold_anyway}));
+  REQUIRE(wait_until([&] { return side.counts.started == 1; }));
+  for (auto each = std::next(crowd.begin()); each != crowd.end(); ++each)
+    each->send(lied_to_server::request(1), bytes_of({}));
+  REQUIRE(wait_until([&] { return side.service.figures().waiting == 4; }));
+  const auto honest = start_call_peer("hold", side.address_broker, service_name, "ipc");
+  CHECK(wait_until([&] {
+    return std::ranges::any_of(crowd, [](liar& each) {
+      const orc::message got = each.participant.recv_msg(each.from, 0);
+      const auto read = got ? orc::detail::read_message(got.bytes()) : std::nullopt;
+      return read && read->header.kind == call_kind::error;
+    });
+  }));
+  side.counts.released = true;
+}
+
 TEST_CASE("calls: the bytes that wait are bounded, and late requests make room", "[integration][threads]") {
   lied_to_server side({.threads = 1, .queue_bytes = 1000});
   liar client = side.make_liar();
@@ -179,6 +262,19 @@ TEST_CASE("calls: a program cannot take all places of a service", "[integration]
   CHECK(greet_as(greedy, address_broker, 8) == 2);
   const auto modest = start_call_peer("call", address_broker, service_name, "ipc");  // has been served
   CHECK(counts.started > 0);
+}
+
+TEST_CASE("calls: sessions that invent processes have one program's share", "[integration][threads]") {
+  const broker_process address_broker;
+  call_counts counts;
+  orc::participant server(address_broker.options("server"));
+  const auto service = server.serve(service_name, obeying(counts), {.max_clients = 16});
+  REQUIRE(service.result());
+  inventive_sessions attack(address_broker, 12, 4);
+  REQUIRE(wait_until([&] { return service.figures().clients >= 8; }));
+  const auto modest = start_call_peer("call", address_broker, service_name, "ipc");  // has been served
+  CHECK(counts.started > 0);
+  CHECK(service.figures().clients <= 9);
 }
 
 TEST_CASE("calls: a client that found no place comes when there is one", "[integration][threads]") {

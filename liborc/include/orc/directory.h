@@ -36,6 +36,9 @@ struct participant_state {
   std::string host = {};     // equal for programs on the same host and in the same pid namespace
   std::uint32_t pid = 0;     // in its own pid namespace
   std::string library = {};  // "liborc 0.1.0"; empty in the states of topics
+  // In the states of publications: whom its broker saw, whatever the program says of itself.
+  std::string client = {};       // "user 1000", "address 192.0.2.1"; empty: the broker is older
+  std::uint32_t client_pid = 0;  // 0: the broker does not see the process
 
   // Whether all fields are equal.
   bool operator==(const participant_state&) const = default;

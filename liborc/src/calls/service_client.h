@@ -24,6 +24,10 @@ namespace orc::detail {
 class service_core;
 class subscription;
 
+// Of a client's publication: service_client::program(), service_client::origin().
+[[nodiscard]] std::string program_of(const publication_state& client);
+[[nodiscard]] std::string origin_of(const publication_state& client);
+
 class service_client : public std::enable_shared_from_this<service_client> {
  public:
   // `refused`: it is one client too many, and only learns that.
@@ -41,6 +45,10 @@ class service_client : public std::enable_shared_from_this<service_client> {
   [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
   [[nodiscard]] const publication_state& publication() const noexcept { return state_; }
   [[nodiscard]] const call_client& identity() const noexcept { return identity_; }
+  // Clients of one program have the same text: of a process where the broker sees it, else of what the program says.
+  [[nodiscard]] const std::string& program() const noexcept { return program_; }
+  // The same for all programs of an address whose processes the broker does not see. Empty: it is seen.
+  [[nodiscard]] const std::string& origin() const noexcept { return origin_; }
   [[nodiscard]] bool is_refused() const noexcept { return is_refused_; }
   [[nodiscard]] bool is_leaving() const noexcept { return stopping_; }
   [[nodiscard]] bool has_ended() const noexcept { return ended_.load(std::memory_order_acquire); }
@@ -102,6 +110,8 @@ class service_client : public std::enable_shared_from_this<service_client> {
   const std::uint64_t id_;
   const publication_state state_;
   const call_client identity_;
+  const std::string program_;
+  const std::string origin_;
   const bool is_refused_;
   const std::uint64_t number_;  // of this conversation: a client that comes again gets another one
   std::thread thread_;

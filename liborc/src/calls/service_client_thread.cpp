@@ -25,6 +25,19 @@ constexpr std::size_t held_of_client_messages = 60;
 
 }  // namespace
 
+// Host and pid are the program's own words.
+std::string program_of(const publication_state& client) {
+  const participant_state& who = client.participant;
+  const bool is_seen = who.client_pid != 0;
+  return client.host_name + '\n' + who.client + '\n' +
+         (is_seen ? std::to_string(who.client_pid) : who.host + '\n' + std::to_string(who.pid));
+}
+
+std::string origin_of(const publication_state& client) {
+  const participant_state& who = client.participant;
+  return who.client.empty() || who.client_pid != 0 ? std::string() : client.host_name + '\n' + who.client;
+}
+
 service_client::service_client(service_core& of, std::uint64_t id, const publication_state& publication, bool refused)
     : service_(of),
       id_(id),
@@ -32,6 +45,8 @@ service_client::service_client(service_core& of, std::uint64_t id, const publica
       identity_{.name = publication.participant.name,
                 .host = publication.participant.host,
                 .pid = publication.participant.pid},
+      program_(program_of(publication)),
+      origin_(origin_of(publication)),
       is_refused_(refused),
       number_(random_number()) {}
 

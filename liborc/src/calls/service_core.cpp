@@ -196,21 +196,29 @@ void service_core::come(std::uint64_t client, const publication_state& publicati
 }
 
 // Whether the program has a place left, or one of those for clients that learn that they are refused. So that no
-// program takes all of them, it has at most half of what the others leave.
+// program takes all of them, it has at most half of what the others leave. Programs at an address could be any number,
+// and have seven eighths together.
 bool service_core::has_place(const publication_state& publication, bool refused) const {
-  const participant_state& program = publication.participant;
+  const std::string program = program_of(publication);
+  const std::string origin = origin_of(publication);
+  std::size_t all = 0;
   std::size_t own = 0;
-  std::size_t of_others = 0;
+  std::size_t of_origin = 0;
   std::size_t leaving = 0;
   for (const auto& [id, each] : clients_) {
     if (each->is_refused() != refused || each->has_ended()) continue;
-    const call_client& who = each->identity();
-    leaving += each->is_leaving() ? 1U : 0U;
-    if (!each->is_leaving()) ++(who.pid == program.pid && who.host == program.host ? own : of_others);
+    if (each->is_leaving()) {
+      ++leaving;
+      continue;
+    }
+    ++all;
+    own += each->program() == program ? 1U : 0U;
+    of_origin += !origin.empty() && each->origin() == origin ? 1U : 0U;
   }
   const std::size_t most = refused ? max_refused_clients : options_.max_clients;
+  const std::size_t left = most - std::min(most, all - of_origin);
   // A client that leaves has its thread until the handler that it waits for has returned.
-  return own < share_of(most, of_others) && own + of_others + leaving < 2 * most;
+  return own < share_of(most, all - own) && (origin.empty() || of_origin < left - left / 8) && all + leaving < 2 * most;
 }
 
 void service_core::go(std::uint64_t client) {
@@ -333,9 +341,13 @@ service_core::turn service_core::take_turn(const service_client& client) {
   std::unique_lock lock(queue_mutex_);
   const auto ends = [&] { return is_stopping() || client.is_leaving(); };
   if (ends()) return turn::never;
-  if (!std::exchange(turn_is_taken_, true)) return turn::at_once;
+  if (!std::exchange(turn_is_taken_, true)) {
+    served_last_ = client.program();
+    return turn::at_once;
+  }
   bool mine = false;
-  const auto place = wait_for_turn_.insert(wait_for_turn_.end(), &mine);
+  std::string program = client.program();
+  const auto place = wait_for_turn_.insert(wait_for_turn_.end(), {&mine, &program});
   while (!mine && !ends()) {
     const std::uint32_t ticket = work_.ticket();
     lock.unlock();
@@ -365,8 +377,12 @@ void service_core::give_turn() noexcept {
 void service_core::pass_turn() noexcept {
   turn_is_taken_ = !wait_for_turn_.empty();
   if (!turn_is_taken_) return;
-  *wait_for_turn_.front() = true;
-  wait_for_turn_.pop_front();
+  // Many clients of one program do not keep others from their turn.
+  auto next = std::ranges::find_if(wait_for_turn_, [&](const auto& each) { return *each.program != served_last_; });
+  if (next == wait_for_turn_.end()) next = wait_for_turn_.begin();
+  served_last_.swap(*next->program);
+  *next->gets_it = true;
+  wait_for_turn_.erase(next);
   work_.ring();
 }
 

@@ -162,8 +162,13 @@ class service_core : public std::enable_shared_from_this<service_core> {
   mutable std::mutex queue_mutex_;
   waiting_calls waiting_;
   bool turn_is_taken_ = false;
-  std::list<bool*> wait_for_turn_;  // threads; true: it has it
-  doorbell work_;                   // rings for a waiting call, for the turn, and at the end
+  struct waiting_thread {
+    bool* gets_it;
+    std::string* program;  // a copy of its client's, which pass_turn() takes
+  };
+  std::list<waiting_thread> wait_for_turn_;
+  std::string served_last_;  // the program that got the turn
+  doorbell work_;            // rings for a waiting call, for the turn, and at the end
 
   mutable std::mutex clients_mutex_;
   std::map<std::uint64_t, std::shared_ptr<service_client>> clients_;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+
+#include "calls/service_client.h"
 
 namespace orc::detail {
 
@@ -38,34 +41,60 @@ bool waiting_calls::fits(const room& needed) const noexcept {
   return needed.calls <= most_ && (needed.calls == 1 || needed.bytes <= most_bytes_);
 }
 
-// Of one client, the one that has most, and only as long as it has more than `to` would have.
+// Of the program that has most, and only as long as it has more than that of `to` would have. If it is the same, of its
+// client that has most, by the same rule.
 bool waiting_calls::make_room(const lane& to, room needed, calls& displaced) {
   const bool places = needed.calls > most_;
   const auto has = [&](const lane& each) { return places ? each.waiting.size() : each.bytes; };
-  lane& from = *std::ranges::max_element(lanes_, {}, has);
-  if (&from == &to) return false;
-  const std::size_t others = places ? size_ - to.waiting.size() : bytes_ - to.bytes;
-  const std::size_t will_have = (places ? needed.calls : needed.bytes) - others;
-  std::size_t left = has(from);
-  std::size_t count = 0;
-  for (auto each = from.waiting.rbegin(); !fits(needed); ++each, ++count) {
-    if (each == from.waiting.rend() || left <= will_have) return false;
-    left -= places ? 1 : (*each)->request().size();
-    needed.take(**each);
+  std::map<std::string_view, std::size_t> programs;
+  for (const lane& each : lanes_) programs[each.program] += has(each);
+  const auto greedy = std::ranges::max_element(programs, {}, [](const auto& each) { return each.second; });
+  const bool is_own = greedy->first == to.program;
+  const std::size_t added = places ? needed.calls - size_ : needed.bytes - bytes_;
+  const std::size_t will_have = (is_own ? has(to) : programs[to.program]) + added;
+  while (!fits(needed)) {
+    lane& from = *std::ranges::max_element(
+        lanes_, {}, [&](const lane& each) { return each.program == greedy->first ? has(each) : 0; });
+    const bool is_more = (is_own ? has(from) : greedy->second) > will_have;
+    if (&from == &to || !is_more || from.waiting.empty()) {
+      give_back(displaced);
+      return false;
+    }
+    const auto newest = std::prev(from.waiting.end());
+    greedy->second -= places ? 1 : (*newest)->request().size();
+    needed.take(**newest);
+    move(from, newest, displaced);
   }
-  for (; count != 0; --count) move(from, std::prev(from.waiting.end()), displaced);
   return true;
 }
 
-std::shared_ptr<service_call> waiting_calls::take_next() {
-  for (auto next = lanes_.begin(); next != lanes_.end(); ++next) {
-    if (next->waiting.empty()) continue;
-    calls taken;
-    move(*next, next->waiting.begin(), taken);
-    lanes_.splice(lanes_.end(), lanes_, next);
-    return std::move(taken.front());
+void waiting_calls::give_back(calls& displaced) {
+  while (!displaced.empty()) {
+    const auto last = std::prev(displaced.end());
+    lane& of = lane_of(*(*last)->client);
+    const std::size_t bytes = (*last)->request().size();
+    of.waiting.splice(of.waiting.end(), displaced, last);
+    of.bytes += bytes;
+    bytes_ += bytes;
+    ++size_;
   }
-  return nullptr;
+}
+
+std::shared_ptr<service_call> waiting_calls::take_next() {
+  const auto next = std::ranges::find_if(lanes_, [](const lane& each) { return !each.waiting.empty(); });
+  if (next == lanes_.end()) return nullptr;
+  calls taken;
+  move(*next, next->waiting.begin(), taken);
+  // Behind those of other programs, and last of its own.
+  const std::string_view program = next->program;
+  lanes served;
+  for (auto each = lanes_.begin(); each != lanes_.end();) {
+    const auto at = each++;
+    if (at != next && at->program == program) served.splice(served.end(), lanes_, at);
+  }
+  served.splice(served.end(), lanes_, next);
+  lanes_.splice(lanes_.end(), served);
+  return std::move(taken.front());
 }
 
 std::shared_ptr<service_call> waiting_calls::first_of(const service_client& client) const {
@@ -97,7 +126,7 @@ waiting_calls::calls waiting_calls::remove_all(const service_client& client) {
 
 waiting_calls::lane& waiting_calls::lane_of(const service_client& client) {
   const auto found = find(client);
-  return found != lanes_.end() ? *found : lanes_.emplace_back(lane{.client = &client});
+  return found != lanes_.end() ? *found : lanes_.emplace_back(lane{.client = &client, .program = client.program()});
 }
 
 waiting_calls::lanes::iterator waiting_calls::find(const service_client& client) noexcept {

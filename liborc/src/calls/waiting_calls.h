@@ -1,10 +1,12 @@
-// The requests of a service that wait. Its clients are served in turn. When there is no room for a request, the client
-// that has most loses its newest ones, unless it is the one that sent the request.
+// The requests of a service that wait. The programs that call it are served in turn, as are the clients of each. When
+// there is no room for a request, the program that has most loses its newest ones; if that is the one that sent the
+// request, another client of it does.
 #pragma once
 
 #include <cstddef>
 #include <list>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -28,7 +30,7 @@ class waiting_calls {
   };
   // When no other call waits, it may be of any size.
   [[nodiscard]] admission add(const std::shared_ptr<service_call>& call, monotonic::time_point now);
-  // Removes the first call of the client that was served longest ago. Null: none waits.
+  // Removes the first call of the program and client that were served longest ago. Null: none waits.
   [[nodiscard]] std::shared_ptr<service_call> take_next();
   // The client's first call; null: none.
   [[nodiscard]] std::shared_ptr<service_call> first_of(const service_client& client) const;
@@ -44,6 +46,7 @@ class waiting_calls {
   // A client's calls. It stays until remove_all(), so that a call adds one node only.
   struct lane {
     const service_client* client = nullptr;
+    std::string_view program = {};
     calls waiting = {};
     std::size_t bytes = 0;
   };
@@ -59,8 +62,10 @@ class waiting_calls {
   };
   [[nodiscard]] bool fits(const room& needed) const noexcept;
   // Moves the newest calls of another client to `displaced`, until what is needed fits. False: it would not, or that
-  // client would have fewer; nothing is moved.
+  // program or client would have fewer; nothing is moved.
   [[nodiscard]] bool make_room(const lane& to, room needed, calls& displaced);
+  // Moves them back to the ends of their lanes.
+  void give_back(calls& displaced);
   // Moves it from its lane to `to`.
   void move(lane& from, calls::iterator at, calls& to) noexcept;
   void remove_late(monotonic::time_point now, calls& to) noexcept;

@@ -233,6 +233,8 @@ struct publication_info {
   std::string host_name = {};  // of a peer broker's host; empty: this broker's own
   bool stale = false;          // the peer broker does not answer
   std::uint64_t age_ms = 0;    // to a peer broker
+  std::string client = {};     // whose share it counts for at its broker, which sees this and the next
+  std::uint32_t client_pid = 0;
   bool operator==(const publication_info&) const = default;
 };
 struct subscription_info {

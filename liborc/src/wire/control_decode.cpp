@@ -249,6 +249,8 @@ class reader {
     read(from.host_name(), to.host_name, "host_name");
     to.stale = from.stale();
     to.age_ms = from.age_ms();
+    read(from.client(), to.client, "client");
+    to.client_pid = from.client_pid();
   }
 
   void read(const fb::Subscription& from, subscription_info& to) {

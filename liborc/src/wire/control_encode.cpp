@@ -23,7 +23,7 @@ std::size_t bound(const type_reference& of) {
 }
 
 std::size_t bound(const publication_info& of) {
-  std::size_t bytes = 272 + bound(of.participant_name) + bound(of.host) + bound(of.host_name);
+  std::size_t bytes = 280 + bound(of.participant_name) + bound(of.host) + bound(of.host_name) + bound(of.client);
   for (const auto& one : of.endpoints) bytes += 24 + bound(one.address);
   if (of.type) bytes += bound(*of.type);
   return bytes;
@@ -210,8 +210,10 @@ class writer {
     const auto type = optional(from.type);
     const auto counters = optional(from.counters);
     const auto host_name = text(from.host_name);
+    const auto client = text(from.client);
     return fb::CreatePublication(out_, &publication, &participant, name, host, from.pid, endpoints, counters,
-                                 from.received_ago_ms, from.keep_last, type, host_name, from.stale, from.age_ms);
+                                 from.received_ago_ms, from.keep_last, type, host_name, from.stale, from.age_ms, client,
+                                 from.client_pid);
   }
 
   Offset<fb::Subscription> put(const subscription_info& from) {

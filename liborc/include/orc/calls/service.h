@@ -24,15 +24,16 @@ struct service_options {
   // of all clients then run one after the other.
   std::size_t threads = 0;
   // How many requests may wait, of all clients together: 1 to 65536. When they are that many, a client's newer
-  // request ends as call_errc::busy; but if another client has more that wait, its newest ends so instead.
+  // request ends as call_errc::busy; but if another program has more that wait, its newest ends so instead.
   std::size_t queue = 64;
   // How many bytes they may have together, at least 1; shared in the same way. A request of any size may wait alone.
   std::size_t queue_bytes = std::size_t{64} << 20;
   // True: a client's newer call replaces its waiting one, which ends as call_errc::replaced. For set-points.
   bool replace_waiting = false;
   // Clients at a time, 1 to 1024; each takes a thread and two topics. So that no program takes all places, the clients
-  // of one program (host and pid) have at most half of those that others leave, and at least one of the rest. The calls
-  // of more clients end as call_errc::refused.
+  // of one program have at most half of those that others leave, and at least one of the rest. A program is a process
+  // that the broker sees over ipc; over tcp it is what it says, and all of an address have seven eighths together. The
+  // calls of more clients end as call_errc::refused.
   std::size_t max_clients = 128;
   // Names of the interfaces that the service implements, for find_services: at most 32, of 1 to 255 bytes each.
   std::vector<std::string> interfaces = {};

@@ -51,6 +51,8 @@ namespace {
                        state_of(std::move(from.type)),
                        from.keep_last,
                        {}};
+  to.participant.client = std::move(from.client);
+  to.participant.client_pid = from.client_pid;
   for (auto& each : from.endpoints)
     to.endpoints.push_back({static_cast<transport>(each.transport), std::move(each.address)});
   if (from.counters) to.counters = state_of(*from.counters, from.received_ago_ms);
