@@ -257,6 +257,9 @@ speed = 0.1
 gains = [0.1,2.0]
 )");
   CHECK(orc::cli::to_toml({}).empty());
+  CHECK(orc::cli::to_toml({{"a", text("\u009b2J \u202e\u2028 \u00e4\u2067")}}) ==
+        "a = \"\\u009B2J \\u202E\\u2028 \u00e4\\u2067\"\n");
+  CHECK(parsed_back("a = \"\\u009B\"\n") == "a=\"\u009b\"");
 }
 
 TEST_CASE("parameters: TOML goes and comes back", "[unit]") {

@@ -63,7 +63,7 @@ layers: Dict[str, Tuple[str, ...]] = {
         "tools/view",
     ),
     "tools/command_line": (),
-    "tools/parameter_files": (public,),
+    "tools/parameter_files": (public, base),
     "tools/terminal": (base,),
     "tools/view": (public, base),
     "benchmarks": (public, types, recording, base, wire, "broker", "tools/command_line", "tools/support"),

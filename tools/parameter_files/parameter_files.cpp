@@ -4,12 +4,16 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdio>
 #include <set>
 #include <utility>
 #include <vector>
 
 #define TOML_HEADER_ONLY 1
 #include <toml++/toml.h>
+
+#include "base/text/printable.h"
+#include "base/text/utf8_value.h"
 
 namespace orc::cli {
 
@@ -35,14 +39,21 @@ using parts = std::vector<std::string>;
   return text + "]";
 }
 
-// JSON is TOML, but for a character that JSON leaves as it is.
+// JSON is TOML, but for characters that JSON leaves as they are, and that act on the terminal of who reads the file.
 [[nodiscard]] std::string text_of(const parameter_value& value) {
+  const std::string json = to_json(value);
   std::string text;
-  for (const char each : to_json(value)) {
-    if (each == '\x7f')
-      text += "\\u007F";
-    else
+  for (std::string_view rest = json; !rest.empty();) {
+    const auto each = rest.substr(0, std::max<std::size_t>(detail::utf8_length(rest), 1));
+    if (detail::is_printable(each)) {
       text += each;
+    } else {
+      std::array<char, 8> escape{};
+      std::snprintf(escape.data(), escape.size(), "\\u%04X",
+                    static_cast<unsigned>(detail::utf8_value(each, each.size())) & 0xFFFFU);
+      text += escape.data();
+    }
+    rest.remove_prefix(each.size());
   }
   return text;
 }

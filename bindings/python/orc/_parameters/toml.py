@@ -15,6 +15,7 @@ from .values import Value, value_of
 _MAX_TEXT = 1 << 20
 _MAX_NAME = 255
 _MAX_KEY_PARTS = _MAX_NAME
+_HARMFUL = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
 def to_toml(values: Mapping[str, Value]) -> str:
@@ -120,5 +121,5 @@ def _key_of(part: str) -> str:
 
 
 def _text_of(value: Value) -> str:
-    """JSON is TOML, but for a character that JSON leaves as it is."""
-    return _native.parameter_json(value).replace("\x7f", "\\u007F")
+    """JSON is TOML, but for characters that JSON leaves as they are, and that act on the terminal of who reads it."""
+    return _HARMFUL.sub(lambda each: f"\\u{ord(each.group()):04X}", _native.parameter_json(value))
