@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Dict, Optional, Type
+import threading
+from typing import Any, Dict, Optional, Type
 
 
 class Error(Exception):
@@ -167,3 +168,24 @@ def kept(error: Error, what: str) -> Error:
 def make(code: str, text: str = "") -> Error:
     """Returns the exception of a C++ error code, by the name of the code. Without a text it has the code's sentence."""
     return by_code.get(code, SystemFailure)(text or None)
+
+
+def expect_the_end() -> None:
+    """Call before what is closed because the interpreter ends: a daemon thread that waits there has no error to show."""
+    shown = threading.excepthook
+    if threading.main_thread().is_alive() or getattr(shown, "is_of_orc", False):
+        return
+
+    def hook(args: Any) -> None:
+        waits = args.thread is not None and args.thread.daemon
+        if not (waits and issubclass(args.exc_type, Closed)):
+            shown(args)
+
+    hook.is_of_orc = True  # type: ignore[attr-defined]
+    threading.excepthook = hook
+
+
+def close_in_the_end(what: Any) -> None:
+    """For weakref.finalize."""
+    expect_the_end()
+    what.close()

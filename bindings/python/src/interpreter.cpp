@@ -9,6 +9,7 @@
 #include <set>
 #include <thread>
 
+#include "call_python.h"
 #include "gil.h"
 #include "session.h"
 
@@ -61,6 +62,9 @@ void start(std::list<helper>& among, std::function<void()> work) {
 
 void end() {
   ending = true;
+  PyObject* const told = call_python("orc._errors", "expect_the_end", PyTuple_New(0));
+  if (told == nullptr) PyErr_Clear();
+  Py_XDECREF(told);
   // One at a time, because others close and drop theirs while the GIL is free.
   auto& sessions = living().sessions;
   while (!sessions.empty()) sessions.extract(sessions.begin()).value()->close();

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from support import BrokerProcess, start_python, wait_until
+from support import BrokerProcess, run_python, start_python, wait_until
 
 PUBLISHER = """
     import importlib, sys
@@ -230,6 +230,28 @@ def test_a_program_without_close_says_goodbye(backend: ModuleType, broker: Broke
     assert child.process.returncode == 0
     with backend.Participant() as participant:
         participant.register_topic("t")
+
+
+WAITS = """
+    import importlib, sys, threading
+    orc = importlib.import_module(sys.argv[1])
+    participant = orc.Participant()
+    subscriber = participant.request_topic("t")
+    directory = orc.Directory()
+    watch = directory.watch("**")
+    begun = threading.Barrier(4)
+    def wait(call):
+        begun.wait()
+        while True:
+            call()
+    for call in (lambda: subscriber.recv_msg(-1), lambda: subscriber.recv(-1), lambda: watch.next_change(-1)):
+        threading.Thread(target=wait, args=(call,), daemon=True).start()
+    begun.wait()
+"""
+
+
+def test_threads_that_wait_at_the_end_of_a_program_say_nothing(backend: ModuleType, broker: BrokerProcess) -> None:
+    assert run_python(WAITS, backend.__name__).stderr == ""
 
 
 def test_close(backend: ModuleType, broker: BrokerProcess) -> None:

@@ -270,6 +270,7 @@ def test_only_the_user_of_a_directory_publishes_there(run_dir: pathlib.Path, nam
         path = sys.argv[1] + "/0000000000000007"
         listener = socket.socket(socket.AF_UNIX)
         os.chmod(os.path.dirname(sys.argv[1]), 0o777)
+        os.chmod(os.path.dirname(os.path.dirname(sys.argv[1])), 0o755)
         if os.fork() == 0:
             os.setresuid(4711, 4711, 4711)
             os.mkdir(sys.argv[1])

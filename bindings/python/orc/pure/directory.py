@@ -286,11 +286,11 @@ class Directory(facade.Directory):
 
     def __init__(self, broker: str = "", *, broker_timeout_ms: int = 2000) -> None:
         super().__init__(broker, broker_timeout_ms=broker_timeout_ms)
-        weakref.finalize(self, self._directory.close)
+        weakref.finalize(self, errors.close_in_the_end, self._directory)
 
     def watch(self, *arguments: Any, **options: Any) -> facade.Watch:
         made = super().watch(*arguments, **options)
-        weakref.finalize(made, made._watch.close)
+        weakref.finalize(made, errors.close_in_the_end, made._watch)
         return made
 
 

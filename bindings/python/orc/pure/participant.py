@@ -189,7 +189,7 @@ class Participant:
         if os.environ.get("ORC_TRACE") and _untraced:
             log("warning", _untraced.pop())
         self._core = Session(options.text("broker", broker), self._name, patience, log)
-        weakref.finalize(self, self._core.close)
+        weakref.finalize(self, errors.close_in_the_end, self._core)
         self._handles: Any = weakref.WeakKeyDictionary()  # of each subscription, weakly
 
     def register_topic(self, topic: str, *, type: Any = None, **given: Any) -> Publisher[Any]:
