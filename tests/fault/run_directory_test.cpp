@@ -205,6 +205,20 @@ TEST_CASE("run directory: names that another user took before do not keep the br
   CHECK(is_served(broker));
 }
 
+TEST_CASE("run directory: who may not use it is not sent to the group root", "[fault]") {
+  if (::geteuid() != 0) return skip("only root can be two users");
+  shared_broker broker(GENERATE(mode_t{0700}, mode_t{0755}, mode_t{0750}));
+  REQUIRE(::chown(broker.path().c_str(), 0, 0) == 0);
+  broker.start();
+  child_process listed({"setpriv", "--reuid", std::to_string(other), "--regid", std::to_string(other),
+                        "--clear-groups", program("orc"), "topic", "list", "--broker", broker.endpoint()});
+  const std::string said = listed.read_all();
+  INFO(said);
+  CHECK(said.find("usermod") == std::string::npos);
+  CHECK(said.find("--group") != std::string::npos);
+  CHECK(said.find("tcp") != std::string::npos);
+}
+
 TEST_CASE("run directory: --group opens it to a group", "[fault]") {
   if (::geteuid() != 0) return skip("only root can be two users");
   const orc::detail::temporary_directory place;

@@ -97,7 +97,7 @@ expected<unique_fd> connect_to_path(const subscription_spec& spec, const std::st
   if (!is_a_publications(path, spec, suffix)) return refused("not in a run directory of ORC");
   if (::access(path.c_str(), W_OK) != 0)
     return refused(errno == ENOENT   ? "no such socket on this host"
-                   : errno == EACCES ? why_denied(path)
+                   : errno == EACCES ? why_denied(path, wish::connect)
                                      : std::string("cannot use the socket: ") + std::strerror(errno));
   struct stat found {};
   if (::lstat(path.c_str(), &found) != 0 || !S_ISSOCK(found.st_mode)) return refused("not a socket");

@@ -60,15 +60,15 @@ struct barrier {
 // Groups of the system itself, such as root, adm and disk: their members get far more than ORC's sockets.
 constexpr gid_t first_group_to_join = 100;
 
-[[nodiscard]] std::string remedy(const barrier& at, const struct stat& found) {
+[[nodiscard]] std::string remedy(const barrier& at, const struct stat& found, wish what) {
   const bool is_groups = (found.st_mode & at.group_needs) != 0 && found.st_uid != ::geteuid();
-  if (is_groups && found.st_gid < first_group_to_join)
-    return "start the broker there with 'orc-broker --group' and a group of this user, or use it over tcp";
-  if (is_groups)
+  if (is_groups && found.st_gid >= first_group_to_join)
     return "run 'sudo usermod -aG " + group_name(found.st_gid) + " " + user_name(::geteuid()) + "' and log in again";
   if (found.st_uid == 0 && at.path.starts_with(system_broker_dir))
     return "only root may use the broker there: start it as a service (liborc/doc/guide/broker-at-boot.md) or "
            "with --group, orc-broker as yourself, or use it over tcp";
+  if (what == wish::connect || is_groups)
+    return "start the broker there with 'orc-broker --group' and a group of this user, or use it over tcp";
   return "set XDG_RUNTIME_DIR to " + directory_of_this_user();
 }
 
@@ -80,11 +80,11 @@ std::string ownership_text(const std::string& path) {
   return path + " belongs to " + user_name(found.st_uid) + ", group " + group_name(found.st_gid);
 }
 
-std::string why_denied(const std::string& path) {
+std::string why_denied(const std::string& path, wish what) {
   const barrier at = barrier_of(path);
   struct stat found {};
   if (::stat(at.path.c_str(), &found) != 0) return "Permission denied: " + at.path;
-  return "Permission denied: " + ownership_text(at.path) + "; " + remedy(at, found);
+  return "Permission denied: " + ownership_text(at.path) + "; " + remedy(at, found, what);
 }
 
 }  // namespace orc::detail

@@ -1,6 +1,7 @@
 // Why this user may not use a path, and what to do about it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace orc::detail {
@@ -12,6 +13,7 @@ namespace orc::detail {
 // "Permission denied: /run/orc belongs to root, group orc; run 'sudo usermod -aG orc alice' and log in again". The path
 // that it names is the first directory above `path` that keeps this user out, else `path` itself, or where it would be
 // made.
-[[nodiscard]] std::string why_denied(const std::string& path);
+enum class wish : std::uint8_t { make, connect };  // what this user wants to do there; connect: to a broker
+[[nodiscard]] std::string why_denied(const std::string& path, wish what = wish::make);
 
 }  // namespace orc::detail

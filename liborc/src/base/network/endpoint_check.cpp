@@ -118,7 +118,7 @@ constexpr std::chrono::milliseconds slice{50};  // between two looks at `stop`
     case ENOENT:
     case ENOTDIR: return {kind::failed, "nothing there"};
     case ECONNREFUSED: return {kind::failed, "no program listens there"};
-    case EACCES: return {kind::failed, detail::why_denied(path)};
+    case EACCES: return {kind::failed, detail::why_denied(path, detail::wish::connect)};
     case EAGAIN: return {kind::listens, "its queue is full: the broker is busy or stopped"};
     default: return {kind::failed, std::strerror(failure)};
   }
