@@ -130,6 +130,8 @@ std::string object::json(const publication_info& p) {
       .add("host_name", p.host_name)
       .add("stale", p.stale)
       .add("age_ms", p.age_ms)
+      .add("client", p.client)
+      .add("client_pid", p.client_pid)
       .text();
 }
 

@@ -47,7 +47,8 @@ Prediction period_ns:Q hits:Q early:Q misses:Q watched_ns:Q
 SubscriptionCounters subscription:id sampled_ns:Q received:Q bytes:Q missed:Q malformed:Q age_ns:q transport:B\
  reason:text stale:Q prediction:Prediction
 Publication publication:id participant:id participant_name:text host:text pid:I endpoints:[Endpoint] type:Type@10\
- counters:PublicationCounters@7 received_ago_ms:I keep_last:B=1 host_name:text@11 stale:B age_ms:Q
+ counters:PublicationCounters@7 received_ago_ms:I keep_last:B=1 host_name:text@11 stale:B age_ms:Q\
+ client:text client_pid:I
 Subscription subscription:id participant:id participant_name:text host:text pid:I counters:SubscriptionCounters\
  received_ago_ms:I max_age_ms:I type:Type
 Participant participant:id gone:B name:text host:text pid:I library:text
