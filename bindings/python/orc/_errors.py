@@ -171,7 +171,7 @@ def make(code: str, text: str = "") -> Error:
 
 
 def expect_the_end() -> None:
-    """Call before what is closed because the interpreter ends: a daemon thread that waits there has no error to show."""
+    """For what closes because the interpreter ends: a daemon thread that waits there has no error to show."""
     shown = threading.excepthook
     if threading.main_thread().is_alive() or getattr(shown, "is_of_orc", False):
         return

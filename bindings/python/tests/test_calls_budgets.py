@@ -30,7 +30,8 @@ SERVER = """
         if bytes(request[:4]) == b"hold":
             released.wait(60)
         return request[:8]
-    service = participant.serve(sys.argv[1], handle, request=bytes, reply=bytes, threads=2, max_clients=int(sys.argv[2]))
+    options = {"threads": 2, "max_clients": int(sys.argv[2])}
+    service = participant.serve(sys.argv[1], handle, request=bytes, reply=bytes, **options)
     print("ready", flush=True)
     sys.stdin.readline()
 """
@@ -71,9 +72,7 @@ def liar(sides: Sides) -> Liar:
     return made
 
 
-def test_silent_registrations_take_no_more_than_their_share(
-    some_sides: Sides, server: subprocess.Popen[str]
-) -> None:
+def test_silent_registrations_take_no_more_than_their_share(some_sides: Sides, server: subprocess.Popen[str]) -> None:
     before = figure(server, "Threads")
     for n in range(200):
         some_sides.client.register_topic(f"/{SERVICE}/.call/{n:016x}")
@@ -87,9 +86,7 @@ def test_large_requests_wait_within_the_budget(some_sides: Sides, server: subpro
     before = figure(server, "VmRSS")
     client: Any = some_sides.client
     held = [client.call(SERVICE, b"hold", reply=bytes, deadline=60) for _ in range(2)]
-    large = [
-        client.call(SERVICE, bytes(32 * MIB), reply=bytes, deadline=60) for _ in range(12)
-    ]
+    large = [client.call(SERVICE, bytes(32 * MIB), reply=bytes, deadline=60) for _ in range(12)]
     wait_until(lambda: sum(each.ready() for each in large) >= 8)  # busy, or lost on the way
     assert figure(server, "VmHWM") <= before + 400 * 1024
     for each in [*held, *large]:

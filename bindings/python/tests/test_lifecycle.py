@@ -233,7 +233,9 @@ def test_a_program_without_close_says_goodbye(backend: ModuleType, broker: Broke
 
 
 WAITS = """
-    import importlib, sys, threading
+    import atexit, importlib, sys, threading
+    threads = []
+    atexit.register(lambda: [each.join(20) for each in threads])  # the first one runs last: they say what they have to
     orc = importlib.import_module(sys.argv[1])
     participant = orc.Participant()
     subscriber = participant.request_topic("t")
@@ -242,10 +244,10 @@ WAITS = """
     begun = threading.Barrier(4)
     def wait(call):
         begun.wait()
-        while True:
-            call()
+        call()
     for call in (lambda: subscriber.recv_msg(-1), lambda: subscriber.recv(-1), lambda: watch.next_change(-1)):
-        threading.Thread(target=wait, args=(call,), daemon=True).start()
+        threads.append(threading.Thread(target=wait, args=(call,), daemon=True))
+        threads[-1].start()
     begun.wait()
 """
 

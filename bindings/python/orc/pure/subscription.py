@@ -52,9 +52,7 @@ class _Link:
         self._said = time.monotonic()
         self._owner = owner
         self._frames = Allowance(_FRAMES_AT_ONCE, _FRAMES_PER_SECOND)
-        self.connection = connect(
-            owner.reactor, endpoint.address, link.MAX_FROM_SUBSCRIBER, endpoints.may_publish_at
-        )
+        self.connection = connect(owner.reactor, endpoint.address, link.MAX_FROM_SUBSCRIBER, endpoints.may_publish_at)
         self.connection.ready, self.connection.frame = self.hello, self._received
         self.connection.ended = lambda why: owner._ended(self, why)
 
