@@ -210,8 +210,8 @@ TEST_CASE("run directory: who may not use it is not sent to the group root", "[f
   shared_broker broker(GENERATE(mode_t{0700}, mode_t{0755}, mode_t{0750}));
   REQUIRE(::chown(broker.path().c_str(), 0, 0) == 0);
   broker.start();
-  child_process listed({"setpriv", "--reuid", std::to_string(other), "--regid", std::to_string(other),
-                        "--clear-groups", program("orc"), "topic", "list", "--broker", broker.endpoint()});
+  child_process listed({"setpriv", "--reuid", std::to_string(other), "--regid", std::to_string(other), "--clear-groups",
+                        program("orc"), "topic", "list", "--broker", broker.endpoint()});
   const std::string said = listed.read_all();
   INFO(said);
   CHECK(said.find("usermod") == std::string::npos);
