@@ -10,6 +10,8 @@
 
 namespace orc::test {
 
+using namespace std::string_literals;
+
 namespace {
 
 // Runs as the first process of a host. Its pid outside is what /proc says while that is still the outer one.
@@ -97,11 +99,13 @@ std::unique_ptr<lab> lab::make(std::size_t hosts, std::string& why) try {
   return nullptr;
 }
 
-bool lab::plug(const lab_host& host, std::string& why) const {
-  if (!run_command({"ip", "link", "add", "eth0", "netns", std::to_string(host.pid()), "type", "veth", "peer", "name",
-                    port(host.number()), "netns", std::to_string(switch_->pid())},
-                   why))
-    return false;
+bool lab::plug(const lab_host& host, std::string& why, const std::vector<std::string>& index) const {
+  std::vector<std::string> words{"ip", "link", "add", "eth0"};
+  words.insert(words.end(), index.begin(), index.end());
+  for (const auto& word : {"netns"s, std::to_string(host.pid()), "type"s, "veth"s, "peer"s, "name"s,
+                           port(host.number()), "netns"s, std::to_string(switch_->pid())})
+    words.push_back(word);
+  if (!run_command(words, why)) return false;
   switch_->sh("ip link set " + port(host.number()) + " master br0 up");
   // nodad: usable at once. Without IPv6 in the kernel the tests of IPv6 say so.
   host.sh("ip addr add " + host.address() + "/24 dev eth0 && ip link set eth0 up && " +
@@ -109,10 +113,12 @@ bool lab::plug(const lab_host& host, std::string& why) const {
   return true;
 }
 
-void lab::plug_again(std::size_t host) const {
+void lab::plug_again(std::size_t host, bool same_index) const {
+  std::vector<std::string> index;
+  if (same_index) index = {"index", hosts_.at(host)->sh("ip -o link show eth0 | cut -d: -f1 | tr -d '\\n'")};
   hosts_.at(host)->sh("ip link del eth0");
   std::string why;
-  if (!plug(*hosts_.at(host), why)) throw std::runtime_error(why);
+  if (!plug(*hosts_.at(host), why, index)) throw std::runtime_error(why);
 }
 
 void lab::set_mtu(std::size_t host, int bytes) const {

@@ -62,8 +62,8 @@ class lab {
   void set_names(std::size_t host, const std::string& lines) const;
 
   // Removes a host's interface and makes it again, as a USB adapter that is plugged in again: the same name and
-  // addresses, another index.
-  void plug_again(std::size_t host) const;
+  // addresses, another index, or the same one as a VPN may have.
+  void plug_again(std::size_t host, bool same_index = false) const;
   // Of its cable. From then on its kernel sends each packet as it is on the wire, not several together.
   void set_mtu(std::size_t host, int bytes) const;
   // Gives it another IPv4 address.
@@ -77,7 +77,7 @@ class lab {
 
  private:
   lab() = default;
-  [[nodiscard]] bool plug(const lab_host& host, std::string& why) const;
+  [[nodiscard]] bool plug(const lab_host& host, std::string& why, const std::vector<std::string>& index = {}) const;
 
   std::unique_ptr<lab_host> switch_;
   std::vector<std::unique_ptr<lab_host>> hosts_;

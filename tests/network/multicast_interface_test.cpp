@@ -188,3 +188,36 @@ TEST_CASE("3: ttl=1 goes by the interface of the multicast route, and by no othe
     CHECK(wire.count().came >= 50);
   }
 }
+
+// The kernel forgets the members of an interface, and a socket keeps its own entry: each program that leaves takes one
+// of those that joined again.
+TEST_CASE("7: memberships return with an interface of the same index, and one that leaves takes no other's",
+          "[network]") {
+  struct loss {
+    std::string url;
+    std::string commands;  // none: the interface is made again
+  };
+  for (const loss& each : {loss{leaves, ""}, loss{"udpm://[ff15::76:67]:7667?ttl=1&interface=eth0",
+                                                  "ip link set eth0 mtu 1200; ip link set eth0 mtu 1500; "
+                                                  "ip addr replace fd78::2/64 dev eth0 nodad"}}) {
+    INFO(each.url);
+    std::string why;
+    const auto hosts = lab::make(2, why);
+    if (!hosts) return skip(why);
+    const auto sender = alone_on((*hosts)[0], each.url);
+    start_stream(*sender, "cmd", "multicast");
+    std::vector<std::unique_ptr<test_node>> receivers;
+    for (int n = 0; n < 3; ++n) {
+      receivers.push_back(alone_on((*hosts)[1], each.url));
+      follow(*receivers.back(), "cmd", "multicast");
+      CHECK(hears_more(*receivers.back(), "cmd", 10));
+    }
+    if (each.commands.empty())
+      hosts->plug_again(1, true);
+    else
+      (*hosts)[1].sh(each.commands);
+    for (; !receivers.empty(); receivers.pop_back()) {
+      for (const auto& receiver : receivers) CHECK(hears_more(*receiver, "cmd", 100));
+    }
+  }
+}

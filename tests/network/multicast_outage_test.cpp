@@ -96,10 +96,11 @@ fault moved(std::size_t host, bool with_broker = true) {
           with_broker};
 }
 
-fault plugged(std::size_t host, bool with_broker = true) {
-  return {std::string(name_of(host)) + " is plugged again" + (with_broker ? "" : ", no broker"),
+fault plugged(std::size_t host, bool with_broker = true, bool same_index = false) {
+  return {std::string(name_of(host)) + " is plugged again" + (same_index ? ", same index" : "") +
+              (with_broker ? "" : ", no broker"),
           [](const lab&) {},
-          [=](const lab& all) { all.plug_again(host); },
+          [=](const lab& all) { all.plug_again(host, same_index); },
           {1s, 1s},
           false,
           with_broker};
@@ -123,6 +124,7 @@ std::deque<row> rows_of_this_run() {
   add(plugged(publisher));
   add(plugged(subscriber));
   add(plugged(subscriber, false));
+  add(plugged(subscriber, true, true));
   if (!long_run()) return rows;
   for (const outage how : {outage::carrier, outage::ip, outage::reject, outage::deaf, outage::mute})
     for (const std::size_t host : {publisher, subscriber, broker}) add(lost(host, how, {}));
@@ -132,6 +134,8 @@ std::deque<row> rows_of_this_run() {
   add(moved(publisher, false));
   add(moved(subscriber, false));
   add(plugged(publisher, false));
+  add(plugged(publisher, true, true));
+  add(plugged(subscriber, false, true));
   return rows;
 }
 

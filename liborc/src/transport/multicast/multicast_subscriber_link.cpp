@@ -19,7 +19,8 @@ using multicast::source;
 
 constexpr auto first_retry = std::chrono::milliseconds(20);
 constexpr auto max_retry_interval = std::chrono::milliseconds(500);
-constexpr std::size_t max_batches = 64;  // per call: a flood must not keep the lock
+constexpr auto looks_after = std::chrono::seconds(5);  // of a silent group
+constexpr std::size_t max_batches = 64;                // per call: a flood must not keep the lock
 constexpr std::size_t wanted_direct_buffer = 1024 * 1024;
 
 // Gives a link-local address of IPv6 the interface of this host by which the group comes.
@@ -134,6 +135,7 @@ void multicast_subscriber_link::read_group(bool all) noexcept {
   for (std::size_t n = 0; n < max_batches; ++n) {
     const std::size_t count = group_batch_.receive(group_.get());
     const auto now = count != 0 ? monotonic::now() : monotonic::time_point();
+    if (count != 0) heard_ = now;
     for (std::size_t i = 0; i < count; ++i) {
       const auto d = group_batch_[i];
       channel_.on_group(d.bytes, d.from, d.stamp_ns, now);
@@ -194,6 +196,10 @@ void multicast_subscriber_link::answer() noexcept {
 // A sender forgets subscribers that do not report.
 void multicast_subscriber_link::keep_in_touch(monotonic::time_point now) noexcept {
   if (channel_.is_silent(now)) lose(ETIMEDOUT);
+  if (now - heard_ > looks_after) {  // another program that left may have taken our membership with it
+    heard_ = now;
+    network_changed();
+  }
   const bool retry = state() == link_state::connecting && now >= next_retry_ && !channel_.is_open();
   channel_.remind(now, retry);
   if (!retry) return;

@@ -61,7 +61,8 @@ class multicast_subscriber_link final : public subscriber_link {
   multicast::channel_receiver channel_;
   multicast::receiving_batch group_batch_;
   multicast::receiving_batch direct_batch_;
-  bool emptied_ = true;  // the group's socket, at the last read
+  bool emptied_ = true;                             // the group's socket, at the last read
+  monotonic::time_point heard_ = monotonic::now();  // anything of the group
   monotonic::duration retry_{};
   monotonic::time_point next_retry_;
   monotonic::time_point armed_for_ = monotonic::time_point::max();

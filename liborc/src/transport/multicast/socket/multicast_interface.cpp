@@ -9,6 +9,8 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -145,6 +147,27 @@ std::optional<multicast_interface> named_interface(const wire::multicast_url& ur
   if (found.index != 0) return found;
   errno = ENODEV;
   return std::nullopt;
+}
+
+bool is_member(const ip_address& group, int interface) noexcept {
+  const bool v4 = group.is_v4();
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> list(
+      std::fopen(v4 ? "/proc/net/igmp" : "/proc/net/igmp6", "re"), std::fclose);
+  if (!list) return true;
+  std::array<char, 33> wanted{};
+  if (v4) (void)std::snprintf(wanted.data(), wanted.size(), "%08X", group.v4().s_addr);
+  for (std::size_t i = 0; !v4 && i < group.bytes.size(); ++i)
+    (void)std::snprintf(&wanted[2 * i], 3, "%02x", group.bytes[i]);
+  int at = 0;  // igmp: the groups follow the line of their interface
+  std::array<char, 128> line;
+  while (std::fgets(line.data(), line.size(), list.get()) != nullptr) {
+    std::array<char, 33> found{};
+    const bool is_group = v4 ? std::sscanf(line.data(), "\t%32s", found.data()) == 1 && line[0] == '\t'
+                             : std::sscanf(line.data(), "%d %*s %32s", &at, found.data()) == 2;
+    if (v4 && line[0] != '\t') at = std::atoi(line.data());
+    if (is_group && at == interface && std::strcmp(found.data(), wanted.data()) == 0) return true;
+  }
+  return false;
 }
 
 std::optional<multicast_interface> sending_interface(const wire::multicast_url& url) noexcept {

@@ -28,6 +28,10 @@ struct multicast_interface {
 // Returns the index of the interface that has the address; 0: none.
 [[nodiscard]] int interface_with(const ip_address& address) noexcept;
 
+// Returns whether any program of this host is a member of the group on that interface (/proc/net/igmp, igmp6). Where
+// the kernel does not say, true.
+[[nodiscard]] bool is_member(const ip_address& group, int interface) noexcept;
+
 // Returns a sender's interface: the one that the URL names; else with a TTL of 0 lo, whatever the routes are, so
 // that nothing can leave the host; else that of the route. Nothing, with errno, when there is no such interface or
 // route. An IPv6 group needs a route on lo as well.

@@ -177,6 +177,12 @@ expected<unique_fd> open_receiver(const wire::multicast_url& url, const std::vec
 int join_network(int receiver, const wire::multicast_url& url, int member_of) noexcept {
   const auto named = named_interface(url);
   const int by = named ? index_of(*named, url) : 0;
+  // The socket keeps what it joined on an interface that is gone, and the kernel takes that for a membership on the
+  // next one with this index.
+  if (member_of > loopback && !is_member(url.group, member_of)) {
+    leave(receiver, url.group, member_of);
+    member_of = 0;
+  }
   if (by == 0 || by == member_of || !join(receiver, url.group, {.index = by, .source = {}})) return member_of;
   if (member_of > loopback) leave(receiver, url.group, member_of);
   return by;
