@@ -169,9 +169,10 @@ class Network:
         self.run("ip", "link", "set", "lo", "up", "multicast", "on")
         self.run("ip", "route", "add", "224.0.0.0/4", "dev", "lo")
 
-    def run(self, *command: str) -> None:
+    def run(self, *command: str) -> str:
         done = subprocess.run([*self.before, *command], capture_output=True, text=True, timeout=60)
         assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}"
+        return done.stdout
 
     def close(self) -> None:
         self._holder.kill()

@@ -316,18 +316,19 @@ def test_an_address_that_changes_elsewhere_does_not_stop_multicast_by_lo(two: Tw
     assert not second.wrote("not sent")
 
 
-@pytest.mark.parametrize("change", ["address", "made again"])
+@pytest.mark.parametrize("change", ["address", "made again", "made again with the same index"])
 def test_the_interface_of_the_network_changes(two: TwoNetworks, change: str) -> None:
     """ttl 1: the multicast network is another interface than lo."""
     here = two.networks[1]
 
-    def make(address: str) -> None:
-        here.run("ip", "tuntap", "add", "lan", "mode", "tun")
+    def make(address: str, *index: str) -> None:
+        here.run("ip", "link", "add", "lan", *index, "type", "veth", "peer", "name", "far")
+        here.run("ip", "link", "set", "far", "up")
         here.run("ip", "link", "set", "lan", "up", "multicast", "on")
         here.run("ip", "addr", "add", f"{address}/24", "dev", "lan")
         here.run("ip", "route", "replace", "224.0.0.0/4", "dev", "lan")
 
-    make("10.82.0.1")
+    make("10.82.0.1", "index", "77")
     url = URL.replace("ttl=0", "ttl=1")
     two.tunnel(0, "--listen", f"tcp://*:{PORT}", "--channel", ".*")
     second = two.tunnel(1, "--lcm-url", url, "--connect", f"tcp://{ADDRESSES[0]}:{PORT}", "--channel", ".*")
@@ -340,7 +341,8 @@ def test_the_interface_of_the_network_changes(two: TwoNetworks, change: str) -> 
         here.run("ip", "route", "replace", "224.0.0.0/4", "dev", "lan")
     else:
         here.run("ip", "link", "del", "lan")
-        make("10.82.0.1")
+        make("10.82.0.1", "index", "77" if change.endswith("index") else "78")
+    wait_until(lambda: "239.255.76.67" in here.run("ip", "maddr", "show", "dev", "lan"))
     again = two.peer(1, url)  # LCM's own sockets do not follow
     until_carried(ends[0], again, "AFTER")
     until_carried(again, ends[0], "BACK")

@@ -48,6 +48,7 @@ class LcmNetwork:
         self._number = 0
         self._buffer = bytearray(65536)
         self._beacon_at = self._answered = 0.0
+        self._hears_itself = self._heard_itself = False  # ever; since the last beacon
         self._began = time.monotonic()
         try:
             self._use(*_open(url))
@@ -67,6 +68,9 @@ class LcmNetwork:
         """Sends a beacon when it is due. Returns when to call again."""
         if now >= self._beacon_at:
             self._beacon_at = now + _BEACON_S
+            if self._hears_itself and not self._heard_itself:  # an interface that returned with the same index
+                _leave_network(self._receiver, self._url)
+            self._heard_itself = False
             if not self._is_joined() or self._send(BEACON) in _STALE:
                 self._renew(now)
         return self._beacon_at
@@ -119,8 +123,9 @@ class LcmNetwork:
         return all(self._send(each) == 0 for each in datagrams(number, channel, payload, self._datagram_bytes))
 
     def _take(self, datagram: memoryview, source: Source, now: float) -> None:
-        if source == self._self:
-            return  # the loop back of our own
+        if source == self._self:  # the loop back of our own
+            self._hears_itself = self._heard_itself = True
+            return
         if datagram[: len(BEACON)] == BEACON:
             self._heard_tunnel(source, now)
             return
@@ -204,6 +209,14 @@ def _join_all(receiver: socket.socket, url: LcmUrl) -> None:
     if url.ttl == 0:
         with contextlib.suppress(OSError):  # no route
             _join(receiver, url, 0)
+
+
+def _leave_network(receiver: socket.socket, url: LcmUrl) -> None:
+    """But not on lo, which stays. The kernel counts no members of an interface any more that was gone, but the socket
+    keeps its own entry and cannot join."""
+    with contextlib.suppress(OSError, SettingsError):
+        asked = _membership(url, "0.0.0.0", _interface_of(url) or 0)
+        receiver.setsockopt(socket.IPPROTO_IP, socket.IP_DROP_MEMBERSHIP, asked)
 
 
 def _join(receiver: socket.socket, url: LcmUrl, index: int) -> None:
