@@ -10,10 +10,12 @@ namespace orc::detail {
 // could take seconds. Without such a path: its text alone.
 [[nodiscard]] std::string ownership_text(const std::string& path);
 
+// What a user wants at a path. connect: to a broker, or to what its users publish.
+enum class wish : std::uint8_t { make, connect };
+
 // "Permission denied: /run/orc belongs to root, group orc; run 'sudo usermod -aG orc alice' and log in again". The path
 // that it names is the first directory above `path` that keeps this user out, else `path` itself, or where it would be
 // made.
-enum class wish : std::uint8_t { make, connect };  // what this user wants to do there; connect: to a broker
 [[nodiscard]] std::string why_denied(const std::string& path, wish what = wish::make);
 
 }  // namespace orc::detail
