@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Dict, List, Optional
@@ -33,7 +33,7 @@ from .settings import Settings, TopicRule, local_name, rule_for
 
 _TRY_AGAIN_S = 0.5
 _LOOK_AGAIN_S = 0.05
-_IDLE_S = 10.0
+_IDLE_S, _BUSY_S = 10.0, 1.0
 _UNKNOWN_S = 10.0
 """Samples wait so long for an age. Whoever is away longer loses its session, and sends the last sample again."""
 _REGISTERING_THREADS = 4
@@ -76,6 +76,7 @@ class Inbound:
         self._clocks = clocks
         self._news = threading.Condition()  # guards the topics
         self._topics: OrderedDict[str, _InTopic] = OrderedDict()  # the longest idle first
+        self._robots: Counter[str] = Counter()  # topics of each
         self._fresh: Dict[str, _InTopic] = {}  # with pending samples
         self._published: Dict[str, Published] = {}  # by name here
         self._subscribers: List[Any] = []
@@ -160,11 +161,12 @@ class Inbound:
         if not is_topic(name):
             self._counters.drop("malformed", f"{key} would be the topic {name[:60]!r}")
             return None
-        if len(self._topics) >= self._settings.max_topics and not self._forget_idle():
+        if len(self._topics) >= self._settings.max_topics and not self._make_room(source.robot):
             self._counters.drop("too many topics", f"{key}: {self._settings.max_topics} come in (max_topics)")
             return None
         published = self._published.setdefault(name, Published(name, self._participant))
         published.keys += 1
+        self._robots[source.robot] += 1
         made = self._topics[key] = _InTopic(key, source, rule, published)
         return made
 
@@ -175,22 +177,32 @@ class Inbound:
         named = any(each.robot == source.robot for each in self._settings.topics)
         return source.robot != self._settings.robot or named
 
-    def _forget_idle(self) -> bool:
-        key, idle = next(iter(self._topics.items()))
-        if idle.is_preparing or time.monotonic() - idle.arrived < _IDLE_S:
-            return False
+    def _make_room(self, robot: str) -> bool:
+        """Forgets the topic that is idle for longest: after 10 s, or of a robot that has more topics than this one."""
+        now, own = time.monotonic(), self._robots[robot]
+        for key, topic in self._topics.items():
+            idle_s = now - topic.arrived
+            least = own if idle_s >= _BUSY_S else own + 1  # robots of one topic each do not push out what is busy
+            if not topic.is_preparing and (idle_s >= _IDLE_S or self._robots[topic.source.robot] > least):
+                self._forget(key, topic)
+                return True
+        return False
+
+    def _forget(self, key: str, topic: _InTopic) -> None:
         del self._topics[key]
+        self._robots[topic.source.robot] -= 1
+        if not self._robots[topic.source.robot]:
+            del self._robots[topic.source.robot]
         self._fresh.pop(key, None)
-        idle.published.keys -= 1
-        self._pool.submit(self._leave, idle.published)
-        return True
+        topic.published.keys -= 1
+        self._pool.submit(self._leave, topic.published)
 
     def _is_wanted(self, topic: _InTopic, head: Optional[SampleHead]) -> bool:
         if head is None:
             if topic.published.type_hash:
                 self._counters.drop("wrong type", f"{topic.name}: a sample without a type, of a typed topic")
             return not topic.published.type_hash
-        if not topic.order.accept(head, time.monotonic()):
+        if not topic.order.accept(head, time.monotonic(), time.time_ns()):
             self._counters.count("not newer")
             return False
         return True
