@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import os
 import pathlib
 import random
 import struct
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Set, Tuple
 
 import pytest
 
 from orc.bridge._lcm import erasure, frames, packets, topic_bytes
 from orc.bridge._lcm.channels import Channels
-from orc.bridge._lcm.datagrams import Reassembly, datagrams
+from orc.bridge._lcm.datagrams import Reassembly, Source, datagrams
 from orc.bridge._lcm.frames import CHANNEL, Malformed
 from orc.bridge._lcm.groups import Groups, decode_shard, shards_of
 from orc.bridge._lcm.incoming import Incoming
@@ -304,21 +305,65 @@ def test_fragments_come_in_any_order_and_cost_bounded_memory() -> None:
     found = [reassembly.add(memoryview(each), SOURCE, 0.0) for each in parts + parts[:1]]
     assert [each for each in found if each is not None] == [(b"IMAGE", payload)]
 
-    for number in range(200):  # many senders that never finish
-        huge = b"LC03" + struct.pack(">IIIHH", 1, 8 << 20, 0, 1, 2) + b"x"
+    for number in range(2000):  # many senders that announce much and never finish
+        huge = b"LC03" + struct.pack(">IIIHH", 1, 8 << 20, 0, 1, 65535) + b"x"
         reassembly.add(memoryview(huge), ("192.0.2.1", number), 1.0)
-        assert reassembly._bytes <= 16 << 20 and len(reassembly._incomplete) <= 32
+        assert reassembly._bytes <= 1 << 17 and len(reassembly._incomplete) <= 256
+    parts = list(datagrams(1, b"IMAGE", payload))
+    for number, each in enumerate(parts):  # beside them, those of another host
+        found = [reassembly.add(memoryview(each), ("192.0.2.2", 1), 1.0)]
+        for sender in range(50):
+            reassembly.add(memoryview(huge), ("192.0.2.1", 3000 + 50 * number + sender), 1.0)
+    assert found == [(b"IMAGE", payload)]
+    for number in range(100):  # what has arrived is bounded too
+        large = b"LC03" + struct.pack(">IIIHH", 1, 8 << 20, 0, 1, 200) + bytes(60_000)
+        for index in range(20):
+            fragment = large[:16] + struct.pack(">HH", index, 200) + large[20:]
+            reassembly.add(memoryview(fragment), ("192.0.2.1", number), 1.0)
+            assert reassembly._bytes <= 16 << 20
+    reassembly.add(memoryview(huge), ("192.0.2.2", 1), 9.0)
+    assert len(reassembly._incomplete) == 1  # the others were too old
     for bad in (
         struct.pack(">IIIHH", 1, 10, 5, 1, 2) + b"toolong", struct.pack(">IIIHH", 1, 10, 5, 2, 2) + b"x",
         struct.pack(">IIIHH", 1, 0xFFFFFFFF, 5, 1, 2) + b"x", struct.pack(">IIIHH", 1, 10, 0, 0, 2) + b"x" * 80,
         struct.pack(">IIIHH", 1, 10, 3, 1, 2),
     ):  # fmt: skip
         assert reassembly.add(memoryview(b"LC03" + bad), ("192.0.2.9", 1), 1.0) is None
-    assert ("192.0.2.9", 1) not in reassembly._incomplete
+    assert reassembly._incomplete.get(("192.0.2.9", 1)) is None
     unwanted = list(datagrams(9, b"NO", bytes(200_000)))
     before = reassembly._bytes
     assert [reassembly.add(memoryview(each), SOURCE, 2.0) for each in unwanted] == [None] * len(unwanted)
     assert reassembly._bytes <= before
+
+
+def test_random_fragments_of_many_senders_join_to_what_was_sent() -> None:
+    """Fuzz: any order, losses, repetitions and lies. ORC_TEST_LONG=1 does it for long."""
+    for seed in range(2000 if os.environ.get("ORC_TEST_LONG") == "1" else 20):
+        made = random.Random(seed)
+        reassembly = Reassembly(lambda channel: channel != b"NO", 1 << 20, 1 << 20, counters())
+        sources = [(f"192.0.2.{made.randrange(4)}", made.randrange(1000)) for _ in range(8)]
+        sent: Dict[Source, Set[Tuple[bytes, bytes]]] = {each: set() for each in sources}
+        flying: List[Tuple[Source, bytes]] = []
+        for number in range(60):
+            source, name = made.choice(sources), made.choice([b"A", b"B", b"NO"])
+            message = (name, made.randbytes(made.randrange(5000)))
+            sent[source].add(message)
+            flying += [(source, each) for each in datagrams(number, *message, most=1000)]
+        for _ in range(len(flying) // 4):
+            at = made.randrange(len(flying))
+            flying.insert(made.randrange(len(flying)), flying[at])
+            del flying[made.randrange(len(flying))]
+        liar = ("192.0.2.1", 5000)
+        for now, (source, each) in enumerate(flying):
+            found = reassembly.add(memoryview(each), source, now / 100)
+            assert found is None or (found in sent[source] and found[0] != b"NO"), seed
+            changed = bytearray(each)
+            for _ in range(made.randrange(1, 4)):
+                changed[made.randrange(4, min(40, len(changed)))] = made.randrange(256)
+            reassembly.add(memoryview(changed), liar, now / 100)
+            held = reassembly._incomplete.where(lambda _: True)
+            assert reassembly._bytes == sum(reassembly._incomplete.get(each).cost for each in held), seed  # type: ignore[union-attr]
+            assert len(held) == len(reassembly._incomplete) and reassembly._bytes <= 1 << 20, seed
 
 
 def test_channels_match_whole_names() -> None:

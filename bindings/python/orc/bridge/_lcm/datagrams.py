@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import struct
 from collections import OrderedDict
-from dataclasses import dataclass
-from typing import Callable, Iterator, Optional, Tuple
+from dataclasses import dataclass, field
+from typing import Callable, Dict, Iterator, Optional, Tuple
 
 from .._shared.counters import Counters
+from .hosts import Hosts
 
 MAX_CHANNEL = 63
 _SHORT = struct.Struct(">4sI")
@@ -16,7 +17,8 @@ _SHORT_MAGIC, _FRAGMENT_MAGIC = b"LC02", b"LC03"
 _MAX_SHORT = 65499  # payload and channel: LCM's own bound, and what fits a datagram
 _FRAGMENT_BYTES = 65000
 _MAX_FRAGMENTS = 65535
-_MAX_INCOMPLETE = 32
+_MAX_INCOMPLETE = 256
+_FRAGMENT_COST = 256  # bytes that a fragment takes besides its own
 _MAX_AGE_S = 3.0
 
 Source = Tuple[str, int]
@@ -49,26 +51,38 @@ class _Malformed(ValueError):
 @dataclass
 class _Incomplete:
     number: int
+    size: int
     fragments: int
-    data: bytearray
-    seen: bytearray  # one byte per fragment
-    left: int  # fragments
-    received: int  # bytes
-    changed: float
+    data: Dict[int, Tuple[int, bytes]] = field(default_factory=dict)
+    """Offset and bytes of each fragment that has arrived."""
+    cost: int = 0
+    changed: float = 0.0
     channel: Optional[bytes] = None
+
+    def joined(self) -> bytes:
+        """Raises _Malformed."""
+        parts, end = sorted(self.data.values()), 0
+        for offset, data in parts:
+            if offset != end:
+                raise _Malformed("fragments that do not follow each other")
+            end += len(data)
+        if end != self.size:
+            raise _Malformed("fragments that do not follow each other")
+        return b"".join(data for _, data in parts)
 
 
 class Reassembly:
     """Makes messages of datagrams. Not thread-safe.
 
-    A sender has one incomplete message at a time, as in LCM. There are at most 32, with `max_bytes` in all, each for at
-    most 3 s without a fragment. The one that has not moved for longest is dropped first.
+    A sender has one incomplete message at a time, as in LCM. There are at most 256, each for at most 3 s without a
+    fragment, and what has arrived of them takes `max_bytes` at most. When there are too many, the host that has most
+    loses the one that has not moved for longest.
     """
 
     def __init__(self, wanted: Callable[[bytes], bool], max_message: int, max_bytes: int, counters: Counters) -> None:
         self._wanted, self._max_message, self._max_bytes, self._counters = wanted, max_message, max_bytes, counters
-        self._incomplete: OrderedDict[Source, _Incomplete] = OrderedDict()  # the longest unmoved first
-        self._bytes = 0
+        self._incomplete: Hosts[_Incomplete] = Hosts()
+        self._bytes, self._look_at = 0, 0.0
         self._ignored: OrderedDict[Source, int] = OrderedDict()  # numbers of messages that nobody wants
 
     def add(self, datagram: memoryview, source: Source, now: float) -> Optional[Tuple[bytes, bytes]]:
@@ -111,52 +125,55 @@ class Reassembly:
         if index >= fragments or offset + len(data) > size or (not data and size) or size > self._max_message:
             raise _Malformed(f"fragment {index} of {fragments}, {len(data)} bytes at {offset} of {size}")
         known = self._of(source, number, size, fragments, now)
-        if known is None or known.seen[index]:
+        if index in known.data:
             return None
-        known.seen[index], known.changed = 1, now
-        known.left -= 1
-        known.received += len(data)
+        known.data[index], known.changed = (offset, bytes(data)), now
+        known.cost += len(data) + _FRAGMENT_COST
+        self._bytes += len(data) + _FRAGMENT_COST
         if channel is not None:
             known.channel = channel
-        known.data[offset : offset + len(data)] = data
-        self._incomplete.move_to_end(source)
-        if known.left:
+        self._incomplete.put(source, known)
+        if len(known.data) < fragments:
+            self._bound(now)
             return None
         self._drop(source)
-        if known.channel is None or known.received != size:  # a gap, and an overlap
-            raise _Malformed("fragments that do not follow each other")
-        return known.channel, bytes(known.data)
+        if known.channel is None:
+            raise _Malformed("no channel")
+        return known.channel, known.joined()
 
-    def _of(self, source: Source, number: int, size: int, fragments: int, now: float) -> Optional[_Incomplete]:
+    def _of(self, source: Source, number: int, size: int, fragments: int, now: float) -> _Incomplete:
         known = self._incomplete.get(source)
-        if known is not None and (known.number, len(known.data), known.fragments) == (number, size, fragments):
-            return known
+        if known is not None and now - known.changed <= _MAX_AGE_S:
+            if (known.number, known.size, known.fragments) == (number, size, fragments):
+                return known
         if known is not None:
             self._drop(source)
             self._counters.count("incomplete")
-        cost = size + fragments
-        while self._incomplete and (
-            len(self._incomplete) >= _MAX_INCOMPLETE
-            or self._bytes + cost > self._max_bytes
-            or now - next(iter(self._incomplete.values())).changed > _MAX_AGE_S
-        ):
-            self._drop(next(iter(self._incomplete)))
-            self._counters.count("incomplete")
-        made = _Incomplete(number, fragments, bytearray(size), bytearray(fragments), fragments, 0, now)
-        self._incomplete[source] = made
-        self._bytes += cost
-        return made
+        return _Incomplete(number, size, fragments)
+
+    def _bound(self, now: float) -> None:
+        while self._bytes > self._max_bytes:
+            self._give_up(self._incomplete.longest_unmoved(lambda each: each.cost))
+        while len(self._incomplete) > _MAX_INCOMPLETE:
+            self._give_up(self._incomplete.longest_unmoved())
+        if now >= self._look_at:
+            self._look_at = now + _MAX_AGE_S
+            for source in self._incomplete.where(lambda each: now - each.changed > _MAX_AGE_S):
+                self._give_up(source)
+
+    def _give_up(self, source: Source) -> None:
+        self._drop(source)
+        self._counters.count("incomplete")
 
     def _drop(self, source: Source) -> None:
-        gone = self._incomplete.pop(source)
-        self._bytes -= len(gone.data) + gone.fragments
+        self._bytes -= self._incomplete.pop(source).cost
 
     def _ignore(self, source: Source, number: int) -> None:
-        if source in self._incomplete:
+        if self._incomplete.get(source) is not None:
             self._drop(source)
         self._ignored[source] = number
         self._ignored.move_to_end(source)
-        if len(self._ignored) > 4 * _MAX_INCOMPLETE:
+        if len(self._ignored) > _MAX_INCOMPLETE:
             self._ignored.popitem(last=False)
 
 

@@ -11,20 +11,20 @@ import errno
 import socket
 import struct
 import time
-from collections import OrderedDict
 from typing import Callable, List, Optional, Tuple
 
 from .._shared.counters import Counters
 from .._shared.settings_file import SettingsError
 from .buffers import set_receive_buffer
 from .datagrams import MAX_CHANNEL, Reassembly, Source, datagrams, max_payload
+from .hosts import Hosts
 from .loop import READ, Loop
 from .urls import LcmUrl
 
 BEACON = b"ORCT\x01"
 _BEACON_S = 0.5
 _TUNNEL_LEASE_S = 5.0
-_MAX_TUNNELS = 256
+_MAX_TUNNELS = 4096
 _ANSWER_S = 0.05
 _DATAGRAMS_A_TURN = 256
 _LOCAL_DATAGRAM = 65000
@@ -44,7 +44,7 @@ class LcmNetwork:
     ) -> None:  # fmt: skip
         self._url, self._on_message, self._loop, self._counters = url, on_message, loop, counters
         self._reassembly = Reassembly(wanted, max_message, 2 * max_message, counters)
-        self._tunnels: OrderedDict[Source, float] = OrderedDict()  # until when
+        self._tunnels: Hosts[float] = Hosts()  # until when
         self._number = 0
         self._buffer = bytearray(65536)
         self._beacon_at = self._answered = 0.0
@@ -90,7 +90,7 @@ class LcmNetwork:
         except (OSError, SettingsError) as error:
             self._counters.drop("LCM network", str(error))
             return
-        self._tunnels[self._self] = now + _TUNNEL_LEASE_S  # what the old socket sent may still come
+        self._tunnels.put(self._self, now + _TUNNEL_LEASE_S)  # what the old socket sent may still come
         self.close()
         self._use(*made)
         self._send(BEACON)
@@ -132,19 +132,22 @@ class LcmNetwork:
         found = self._reassembly.add(datagram, source, now)
         if found is None:
             return
-        if self._tunnels.get(source, 0.0) > now:
+        if self._is_tunnel(source, now):
             self._counters.count("loop")
         elif now - self._began < _LEARN_S:
             self._counters.count("too early")  # it may be a tunnel's, whose beacon comes still
         else:
             self._on_message(*found)
 
+    def _is_tunnel(self, source: Source, now: float) -> bool:
+        until = self._tunnels.get(source)
+        return until is not None and until > now
+
     def _heard_tunnel(self, source: Source, now: float) -> None:
-        is_news = self._tunnels.get(source, 0.0) <= now
-        self._tunnels[source] = now + _TUNNEL_LEASE_S
-        self._tunnels.move_to_end(source)
+        is_news = not self._is_tunnel(source, now)
+        self._tunnels.put(source, now + _TUNNEL_LEASE_S)
         if len(self._tunnels) > _MAX_TUNNELS:
-            self._tunnels.popitem(last=False)
+            self._tunnels.pop(self._tunnels.longest_unmoved())
         if is_news and now - self._answered >= _ANSWER_S:  # it must not take us for a program
             self._answered = now
             self._send(BEACON)

@@ -6,11 +6,13 @@ import errno
 import socket
 import struct
 import time
+from collections import Counter
 from typing import List, Optional, Tuple
 
 from .._shared.counters import Counters
 from . import frames
 from .frames import MAX_BATCH
+from .hosts import host_of
 from .link import Found, Hub, Link, LinkOptions, OwnAddress, Resolve, name_of
 from .loop import READ, WRITE, Loop
 from .packets import (
@@ -33,7 +35,7 @@ _READ_BYTES = 65536
 _READS_A_TURN = 16
 _SEND_BUFFER = 128 << 10
 _HANDSHAKE_S = 3.0
-_MAX_STRANGERS = 16
+_MAX_STRANGERS = 64
 _BACKLOG = 128
 _ACCEPTS_A_TURN = 16
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.1, 2.0
@@ -91,9 +93,9 @@ class Connection:
 
     def __init__(
         self, made: socket.socket, name: str, asks: bool, options: LinkOptions, hub: Hub, loop: Loop,
-        counters: Counters,
+        counters: Counters, host: str = "",
     ) -> None:  # fmt: skip
-        self.name = name
+        self.name, self.host = name, host
         self.is_open = True
         self.link: Optional[TcpLink] = None
         self.socket, self._asks, self._options, self._hub = made, asks, options, hub
@@ -107,6 +109,11 @@ class Connection:
         loop.watch(made, READ, self._on_ready)
         if asks:
             self._send_hello()
+
+    @property
+    def is_silent(self) -> bool:
+        """Returns whether the other end has not introduced itself."""
+        return self._peer == NO_SESSION
 
     @property
     def is_idle(self) -> bool:
@@ -141,7 +148,9 @@ class Connection:
         if not self.is_open:
             return
         if self.link is not None:
-            self.link.end("closed")
+            self.link.end("closed")  # which may find that the socket failed, and close it
+        if not self.is_open:
+            return
         self.is_open = False
         self._loop.forget(self.socket)
         self.socket.close()
@@ -287,10 +296,12 @@ class TcpListener:
             return
         strangers = [each for each in self._connections if each.is_open and each.link is None]
         if len(strangers) >= _MAX_STRANGERS:
-            self._counters.drop("too many strangers", f"{name} takes the place of {strangers[0].name}")
-            strangers[0].close()
+            hosts = Counter(each.host for each in strangers)
+            gone = max(strangers, key=lambda each: (hosts[each.host], each.is_silent))  # the first, so the oldest
+            self._counters.drop("too many strangers", f"{name} takes the place of {gone.name}")
+            gone.close()
         made_of = (self._options, self._hub, self._loop, self._counters)
-        self._connections.append(Connection(made, name, False, *made_of))
+        self._connections.append(Connection(made, name, False, *made_of, host=host_of(from_[0])))
 
 
 class TcpConnector:
