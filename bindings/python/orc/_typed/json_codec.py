@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, Dict
 
 from .._errors import BadSample
@@ -24,7 +25,7 @@ class Json(Typed[Dict[str, Any]]):
 
     def decode(self, message: Any) -> Dict[str, Any]:
         try:
-            found = json.loads(bytes(message))
+            found = json.loads(_weighed(bytes(message)))
         except (ValueError, RecursionError) as error:
             raise BadSample(f"the sample is no JSON: {error}") from None
         if not isinstance(found, dict):
@@ -55,9 +56,27 @@ class JsonValue(Typed[Any]):
         if len(data) > MAX_JSON_BYTES:
             raise BadSample(f"{len(data)} bytes of JSON; at most {MAX_JSON_BYTES} are allowed")
         try:
-            return json.loads(data, parse_constant=_refuse)
+            return json.loads(_weighed(data), parse_constant=_refuse)
         except (ValueError, RecursionError) as error:
             raise BadSample(f"these {len(data)} bytes are no JSON: {error}") from None
+
+
+_MAX_WEIGHT = 1 << 22
+_TEXT = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)  # also without an end, so it takes linear time
+
+
+def _weighed(data: bytes) -> str:
+    """Returns the text, which is UTF-8. Raises ValueError if its values would take many times its memory.
+
+    An element weighs 1, each text, array and object 8 more.
+    """
+
+    def weight(text: bytes, mark: bytes) -> int:
+        return text.count(b",") + 8 * (text.count(b"[") + text.count(b"{") + text.count(mark))
+
+    if weight(data, b'"') > _MAX_WEIGHT and weight(_TEXT.sub(b"$", data), b"$") > _MAX_WEIGHT:
+        raise ValueError("it has more than 4,194,304 numbers, or 524,288 texts, lists and dicts")
+    return data.decode("utf-8-sig")
 
 
 def _refuse(constant: str) -> Any:
