@@ -1,7 +1,5 @@
 // Multicast: which path is lost, how, and for how long. The stream is back within 1.5 s after the path is, no sample
 // comes twice, and missed() counts exactly those that did not come. Prints the table. Every row has a lab of its own.
-#include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <deque>
@@ -10,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "network/rows.h"
 #include "network/three_hosts.h"
 #include "support/catch.h"
 #include "support/wait_until.h"
@@ -144,7 +143,7 @@ void run(row& of) try {
   three_hosts there(*of.hosts, "multicast", of.what.with_broker);
   const auto at_first = there.heard();
   for (const auto length : of.what.lengths) {
-    std::this_thread::sleep_for(1s);  // the stream runs
+    there.await_samples(100);
     of.took.push_back(there.after([&] { of.what.fail(all); }, [&] { of.what.mend(all); }, length, samples));
   }
   if (of.what.stream_goes_on && there.missed() != 0) of.failure += "the stream was interrupted; ";
@@ -165,21 +164,8 @@ void run(row& of) try {
 
 TEST_CASE("1 and 7: over multicast a stream is back when the path is, and counts on", "[network]") {
   auto rows = rows_of_this_run();
-  for (auto& each : rows) {
-    std::string why;
-    each.hosts = lab::make(3, why);
-    if (!each.hosts) return skip(why);
-  }
-  const std::size_t at_once = long_run() ? 4 : rows.size();
-  std::atomic<std::size_t> next = 0;
-  std::vector<std::thread> runs;
-  for (std::size_t i = 0; i < at_once; ++i) {
-    runs.emplace_back([&] {
-      for (std::size_t mine = next++; mine < rows.size(); mine = next++) run(rows[mine]);
-    });
-    std::this_thread::sleep_for(200ms);  // they should not all be back at the same moment
-  }
-  for (auto& each : runs) each.join();
+  std::string why;
+  if (!run_rows(rows, why, 200ms, run)) return skip(why);
 
   std::printf("back after (ms): what failed, for (s), stream, map\n");
   for (const auto& each : rows) {

@@ -2,15 +2,14 @@
 // the table. Every row has a lab of its own. All rows run at the same time; in the long run a few, so that the slowest
 // send is that of ORC and not that of a machine with too many programs.
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <deque>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "network/rows.h"
 #include "network/three_hosts.h"
 #include "support/catch.h"
 
@@ -76,7 +75,7 @@ std::deque<row> rows_of_this_run() {
 void run(row& of) try {
   three_hosts there(*of.hosts);
   for (const auto length : of.lengths) {
-    std::this_thread::sleep_for(1s);  // what came over two connections is sorted out
+    there.await_samples(100);  // what came over two connections is sorted out
     of.took.push_back(there.after({of.who.host, of.how, of.who.from}, length));
   }
   of.missed = there.missed();
@@ -97,21 +96,8 @@ void print(const row& of) {
 
 TEST_CASE("1 and 7: streams and the map are back when the path is", "[network]") {
   auto rows = rows_of_this_run();
-  for (auto& each : rows) {
-    std::string why;
-    each.hosts = lab::make(3, why);
-    if (!each.hosts) return skip(why);
-  }
-  const std::size_t at_once = long_run() ? 4 : rows.size();
-  std::atomic<std::size_t> next = 0;
-  std::vector<std::thread> runs;
-  for (std::size_t i = 0; i < at_once; ++i) {
-    runs.emplace_back([&] {
-      for (std::size_t mine = next++; mine < rows.size(); mine = next++) run(rows[mine]);
-    });
-    std::this_thread::sleep_for(400ms);  // they should not all be back at the same moment
-  }
-  for (auto& each : runs) each.join();
+  std::string why;
+  if (!run_rows(rows, why, 400ms, run)) return skip(why);
 
   std::int64_t slowest_send_us = 0;
   std::printf("back after (ms): cut off, how, for (s), stream, map\n");

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "network/lab.h"
+#include "network/rows.h"
 #include "support/catch.h"
 #include "support/wait_until.h"
 
@@ -238,21 +239,8 @@ void run(row& of) try {
 
 TEST_CASE("4 and 7: calls and parameters work when the path is back", "[network]") {
   auto rows = rows_of_this_run();
-  for (auto& each : rows) {
-    std::string why;
-    each.hosts = lab::make(3, why);
-    if (!each.hosts) return skip(why);
-  }
-  const std::size_t at_once = long_run() ? 4 : rows.size();
-  std::atomic<std::size_t> next = 0;
-  std::vector<std::thread> runs;
-  for (std::size_t i = 0; i < at_once; ++i) {
-    runs.emplace_back([&] {
-      for (std::size_t mine = next++; mine < rows.size(); mine = next++) run(rows[mine]);
-    });
-    std::this_thread::sleep_for(100ms);  // they should not all be back at the same moment
-  }
-  for (auto& each : runs) each.join();
+  std::string why;
+  if (!run_rows(rows, why, 100ms, run)) return skip(why);
 
   std::printf("works again after (ms): what, cut off, for (s), ms, later failures\n");
   for (const auto& each : rows) {

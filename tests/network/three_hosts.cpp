@@ -48,6 +48,12 @@ bool three_hosts::is_published() {
   return false;
 }
 
+void three_hosts::await_samples(std::uint64_t samples) {
+  const auto before = received();
+  if (!wait_until([&] { return received() >= before + samples; }))
+    throw std::runtime_error("the stream does not go on");
+}
+
 std::uint64_t three_hosts::last_sent() {
   (void)publisher_->ask("stop pose");
   return publisher_->progress("pose").sent;

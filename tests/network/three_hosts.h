@@ -21,6 +21,8 @@ class three_hosts {
   [[nodiscard]] test_node::collected heard() { return subscriber_->stats("pose"); }
   [[nodiscard]] std::uint64_t received() { return heard().received; }
   [[nodiscard]] std::uint64_t missed() { return heard().missed; }
+  // Waits until so many more have arrived.
+  void await_samples(std::uint64_t samples);
   // Ends the stream. Returns its last value.
   [[nodiscard]] std::uint64_t last_sent();
   [[nodiscard]] bool is_linked() { return !subscriber_->ask("link pose").starts_with("none"); }
