@@ -148,9 +148,15 @@ bool group_sender::send_smaller(const wire::multicast_url& url) noexcept {
   return false;
 }
 
+bool group_sender::send_full() noexcept {
+  if (has_rest()) return false;
+  datagram_bytes_ = full_bytes_;
+  return true;
+}
+
 void group_sender::announce(orc_datagram d) noexcept {
   d.kind = datagram_kind::announce;
-  d.smaller = datagram_bytes_ != full_bytes_;
+  d.smaller = sends_smaller();
   d.channel = channel_;
   std::array<std::byte, max_orc_datagram> bytes;
   (void)::send(out_.get(), bytes.data(), encode(d, bytes), MSG_DONTWAIT);

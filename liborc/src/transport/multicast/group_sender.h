@@ -35,6 +35,11 @@ class group_sender {
   // Cuts samples into the next smaller datagrams from now on, as far as they fit: the larger ones do not reach some
   // reader. False: they are the smallest already, stay on the host, or a sample is on its way.
   [[nodiscard]] bool send_smaller(const wire::multicast_url& url) noexcept;
+  [[nodiscard]] bool sends_smaller() const noexcept { return datagram_bytes_ != full_bytes_; }
+  // Cuts samples into datagrams of full size again. False: one is on its way.
+  [[nodiscard]] bool send_full() noexcept;
+  // Bytes of the largest repair.
+  [[nodiscard]] std::size_t full_repair() const noexcept { return full_bytes_ + repair_header; }
   // Of the newest sample that was sent.
   [[nodiscard]] std::size_t newest_datagrams() const noexcept { return newest_datagrams_; }
 

@@ -24,6 +24,8 @@ constexpr auto silence = std::chrono::seconds(4);              // after it a rea
 constexpr std::size_t reports_buffer = 1024 * 1024;            // for one report of each reader
 constexpr std::size_t max_unasked = 64 * 1024;                 // for a reader that has just joined
 constexpr auto announce_pause = std::chrono::milliseconds(2);  // between announcements for readers that join
+constexpr auto trial_interval = std::chrono::seconds(5);       // of large datagrams, for a reader that got none
+constexpr auto smaller_for = std::chrono::seconds(10);         // after the last report of such a reader
 
 // The work of one turn, and the pause before the next one when there is more to do: send() waits no longer.
 constexpr auto turn_pause = std::chrono::milliseconds(1);
@@ -149,6 +151,9 @@ void multicast_publisher_link::on_report(const orc_datagram& report, const sourc
   if (is_new) who = join(report, from, last, now);
   if (who == nullptr) return;
   who->heard = now;
+  if (report.cookie == cookies_.make(from, report.link, now + multicast::report_cookies::period))
+    who->is_narrow = false;  // it got try_full()
+  if (who->is_narrow) narrow_at_ = now;
   // A reader that wants nothing has all that it was asked about, or cannot take it.
   who->has = std::max(report.wanted == 0 ? std::max(report.sequence, who->asked) : report.sequence, who->since);
   const bool lacks = last != nullptr && last->sequence > std::max(report.sequence, who->since);
@@ -156,6 +161,12 @@ void multicast_publisher_link::on_report(const orc_datagram& report, const sourc
   who->progress.reported(report.sequence, lacks_first, now);
   if (who->progress.is_in_vain(now) && group_.send_smaller(url_)) {
     readers_.begin_repairs_anew();
+    readers_.visit_in_turn([&](reader& each) {  // until each has shown that it gets large datagrams
+      each.is_narrow = true;
+      each.trial_at = now + trial_interval;
+      return true;
+    });
+    narrow_at_ = now;
     next_announce_ = std::min(next_announce_, last_announce_ + announce_pause);
     if (lacks) readers_.request(*who, {.sequence = last->sequence, .gaps = {{{0, UINT16_MAX}}}, .gap_count = 1});
   } else if (!is_new && lacks && report.wanted == last->sequence)
@@ -187,7 +198,8 @@ multicast::reader* multicast_publisher_link::join(const orc_datagram& report, co
   if (who == nullptr) return nullptr;
   who->link = report.link;
   who->since = keep_last_ ? 0 : newest_;
-  who->ask_at = now;
+  who->ask_at = who->trial_at = now;
+  who->is_narrow = group_.sends_smaller();
   next_announce_ = std::min(next_announce_, last_announce_ + announce_pause);
   if (keep_last_ && last != nullptr && report.sequence < last->sequence && last->buffer.size() <= max_unasked)
     readers_.request(*who, {.sequence = last->sequence, .gaps = {{{0, UINT16_MAX}}}, .gap_count = 1});
@@ -196,9 +208,8 @@ multicast::reader* multicast_publisher_link::join(const orc_datagram& report, co
 
 // ---- to one subscription ----
 
-void multicast_publisher_link::send_status(const source& to, const wire::id& link, std::uint64_t newest,
-                                           monotonic::time_point now) noexcept {
-  std::array<std::byte, multicast::max_orc_datagram> bytes;
+orc_datagram multicast_publisher_link::status(const source& to, const wire::id& link, std::uint64_t newest,
+                                              monotonic::time_point now) const noexcept {
   orc_datagram d{};
   d.kind = datagram_kind::status;
   d.registered = registered_;
@@ -206,13 +217,33 @@ void multicast_publisher_link::send_status(const source& to, const wire::id& lin
   d.link = link;
   d.sequence = newest;
   d.cookie = cookies_.make(to, link, now);
+  return d;
+}
+
+void multicast_publisher_link::send_status(const source& to, const wire::id& link, std::uint64_t newest,
+                                           monotonic::time_point now) noexcept {
+  std::array<std::byte, multicast::max_orc_datagram> bytes;
+  const std::size_t size = multicast::encode(status(to, link, newest, now), bytes);
   const socket_address address(to);
-  (void)::sendto(reports_.get(), bytes.data(), multicast::encode(d, bytes), MSG_DONTWAIT, address.get(),
-                 address.size());
+  (void)::sendto(reports_.get(), bytes.data(), size, MSG_DONTWAIT, address.get(), address.size());
+}
+
+// Whether large datagrams reach it by now. No sample is risked for that: a status of that size asks for a report.
+void multicast_publisher_link::try_full(reader& whom, monotonic::time_point now) noexcept {
+  static std::array<std::byte, 65536> zeros;
+  whom.trial_at = now + trial_interval;
+  std::array<std::byte, multicast::max_orc_datagram> bytes;
+  const std::size_t size =
+      multicast::encode(status(whom.at, whom.link, newest_for(whom), now + multicast::report_cookies::period), bytes);
+  multicast::sending_batch batch(whom.at, {bytes.data(), size});
+  batch.head().size = 0;
+  batch.add(std::span(zeros).first(group_.full_repair() - size));
+  (void)batch.send(reports_.get());
 }
 
 void multicast_publisher_link::ask(reader& whom, monotonic::time_point now) noexcept {
   send_status(whom.at, whom.link, newest_for(whom), now);
+  if (whom.is_narrow && now >= whom.trial_at) try_full(whom, now);
   if (whom.asked != newest_) whom.ask_every = min_pause;
   whom.asked = newest_;
   whom.asked_at = now;
@@ -321,6 +352,7 @@ void multicast_publisher_link::beat(monotonic::time_point now) noexcept {
 
 // Without a broker subscribers find it by this. With one, others learn which publications to leave to it.
 void multicast_publisher_link::announce(monotonic::time_point now) noexcept {
+  if (group_.sends_smaller() && now - narrow_at_ > smaller_for && group_.send_full()) readers_.begin_repairs_anew();
   orc_datagram d{};
   d.registered = registered_;
   d.keeps_last = keep_last_;

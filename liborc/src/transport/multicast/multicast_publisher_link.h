@@ -57,8 +57,11 @@ class multicast_publisher_link final : public publisher_link {
   void count_readers() noexcept { reader_count_.store(readers_.size(), std::memory_order_relaxed); }
 
   // To one subscription. A status carries the sequence of the newest sample for that subscription.
+  [[nodiscard]] multicast::orc_datagram status(const source& to, const wire::id& link, std::uint64_t newest,
+                                               monotonic::time_point now) const noexcept;
   void send_status(const source& to, const wire::id& link, std::uint64_t newest, monotonic::time_point now) noexcept;
   void ask(reader& whom, monotonic::time_point now) noexcept;
+  void try_full(reader& whom, monotonic::time_point now) noexcept;
   [[nodiscard]] std::uint64_t newest_for(const reader& whom) const noexcept;
   void repair_readers(const sample* last, monotonic::time_point now) noexcept;
   [[nodiscard]] std::size_t repair(reader& whom, const sample& last) noexcept;
@@ -99,7 +102,8 @@ class multicast_publisher_link final : public publisher_link {
   monotonic::time_point next_reports_ = monotonic::time_point::max();  // not watched for input before
   monotonic::time_point next_repairs_ = monotonic::time_point::max();
   monotonic::time_point repairs_since_;
-  std::size_t repairs_left_ = 0;  // bytes in the current turn
+  std::size_t repairs_left_ = 0;     // bytes in the current turn
+  monotonic::time_point narrow_at_;  // when the last report of such a reader came
   monotonic::time_point types_since_;
   std::size_t types_left_ = 0;  // bytes of descriptions in the current turn
   monotonic::time_point armed_for_;

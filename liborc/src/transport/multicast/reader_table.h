@@ -40,6 +40,8 @@ struct reader {
   monotonic::duration ask_every{};
   repair_request repair;
   repair_progress progress;
+  bool is_narrow = false;  // large datagrams do not reach it, or none was tried since they are small
+  monotonic::time_point trial_at;
 };
 
 // Not thread-safe. No I/O; the clock comes as an argument. References stay valid until a reader goes.

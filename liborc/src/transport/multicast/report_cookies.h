@@ -16,7 +16,8 @@ namespace orc::detail::multicast {
 // Pure: the secret and the clock come as arguments.
 class report_cookies {
  public:
-  // A cookie is good for one to two periods. Readers get the current one with each status, at least once a second.
+  // A cookie is good in its period and in those beside it. Readers get the current one with each status, at least once
+  // a second. Only a large status has that of the next period: who returns it got a large datagram.
   static constexpr std::chrono::seconds period{60};
 
   explicit report_cookies(const wire::id& secret) noexcept : key_{secret.hi, secret.lo} {}
@@ -27,7 +28,8 @@ class report_cookies {
   [[nodiscard]] bool is_good(std::uint64_t cookie, const source& at, const wire::id& link,
                              monotonic::time_point now) const noexcept {
     const std::uint64_t current = number_of(now);
-    return cookie == of_period(at, link, current) || cookie == of_period(at, link, current - 1);
+    return cookie == of_period(at, link, current) || cookie == of_period(at, link, current - 1) ||
+           cookie == of_period(at, link, current + 1);
   }
 
  private:

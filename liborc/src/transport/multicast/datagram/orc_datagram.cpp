@@ -134,6 +134,8 @@ std::optional<orc_datagram> decode(std::span<const std::byte> bytes) noexcept {
       d.link = {};
       return d;
     case datagram_kind::status:
+      if (!decode_cookie(rest.first(std::min<std::size_t>(rest.size(), 8)), d)) return std::nullopt;
+      return d;
     case datagram_kind::goodbye:
       if (!decode_cookie(rest, d)) return std::nullopt;
       return d;

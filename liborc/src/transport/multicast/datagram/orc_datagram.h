@@ -17,7 +17,7 @@ inline constexpr std::uint32_t magic = 0x4f52434d;  // "ORCM"
 
 enum class datagram_kind : std::uint8_t {
   announce = 1,  // publication to the group: the publication that sends that channel from this address
-  status = 2,    // publication to one subscription: its newest sample; asks for a report
+  status = 2,    // publication to one subscription: its newest sample; asks for a report. Zeros may follow: a trial
   report = 3,    // subscription to the publication: what it has, and what it lacks
   goodbye = 4,   // subscription to the publication: wants no more
   repair = 5,    // publication to one subscription: an LCM datagram that it lacks, inside
