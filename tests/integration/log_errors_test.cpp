@@ -106,7 +106,8 @@ TEST_CASE("orc log recover says what it left out") {
   const std::string text = "attached text";
   file.sample("a", 0, "1");
   for (const char* name : {"one", "two"})
-    REQUIRE(file.writer().add_attachment(name, "text/plain", recorded_at_ns, std::as_bytes(std::span(text))));
+    REQUIRE(file.writer().add_attachment({name, "text/plain", recorded_at_ns, recorded_at_ns},
+                                         std::as_bytes(std::span(text))));
   REQUIRE(file.writer().add_metadata("site", {{"room", "lab"}}));
   file.close();
   write_file(in.path("broken.mcap"), damaged(file_bytes(in.path("extras.mcap")), text));

@@ -93,7 +93,8 @@ void write_ours(const std::string& path, compression which) {
     require_ok(to->write(numbered_sample(n % 3 == 0 ? untyped : typed, n, n % 50 == 0 ? 100'000 : n)));
   }
   require_ok(to->add_channel(json_channel("silent", "Other"), silent));
-  require_ok(to->add_attachment("file", "text/plain", recording_start, std::vector<std::byte>(100, std::byte{7})));
+  require_ok(to->add_attachment({"file", "text/plain", recording_start, recording_start},
+                                std::vector<std::byte>(100, std::byte{7})));
   require_ok(to->close());
 }
 

@@ -46,7 +46,8 @@ class logs {
     file.sample("map", 1, "the map");
     REQUIRE(file.writer().add_metadata("site", {{"room", "lab"}}));
     const std::string note = "attached";
-    REQUIRE(file.writer().add_attachment("note.txt", "text/plain", recorded_at_ns, std::as_bytes(std::span(note))));
+    REQUIRE(file.writer().add_attachment({"note.txt", "text/plain", recorded_at_ns, recorded_at_ns},
+                                         std::as_bytes(std::span(note))));
     file.close();
   }
 

@@ -37,7 +37,8 @@ std::vector<std::byte> made_file() {
     require_ok(to->write(numbered_sample(n < 6 ? arm : hand, n, 10)));
     if (n == 4) require_ok(to->flush());
   }
-  require_ok(to->add_attachment("camera.yaml", "text/yaml", recording_start, std::vector<std::byte>(30)));
+  require_ok(
+      to->add_attachment({"camera.yaml", "text/yaml", recording_start, recording_start}, std::vector<std::byte>(30)));
   require_ok(to->close());
   auto bytes = bytes_of_file(path);
   std::fill_n(bytes.end() - 12, 4, std::byte{});

@@ -36,7 +36,8 @@ std::vector<owned_sample> write_all_kinds(const std::string& path, const mcap_op
   for (std::uint64_t n = 0; n < 64; ++n) {
     written.push_back(numbered_sample(n % 3 == 0 ? raw : pose, n, sizes[n % std::size(sizes)]));
     require_ok(to->write(written.back()));
-    if (n == 30) require_ok(to->add_attachment("camera.yaml", "text/yaml", recording_start, attached));
+    if (n == 30)
+      require_ok(to->add_attachment({"camera.yaml", "text/yaml", recording_start, recording_start}, attached));
     if (n == 40) require_ok(to->flush());
   }
   add(*to, json_channel("silent"));

@@ -61,8 +61,8 @@ std::vector<std::byte> long_recording(std::vector<owned_sample>& samples) {
     if (n != 250) continue;
     require_ok(to->flush());
     const std::vector<std::byte> attached(20'000, std::byte{'@'});
-    require_ok(to->add_attachment("map", "image/png", recording_start, attached));
-    require_ok(to->add_attachment("note", "text/plain", recording_start, std::vector<std::byte>(5)));
+    require_ok(to->add_attachment({"map", "image/png", recording_start, recording_start}, attached));
+    require_ok(to->add_attachment({"note", "text/plain", recording_start, recording_start}, std::vector<std::byte>(5)));
     require_ok(to->add_metadata("second", {{"b", "2"}}));
   }
   require_ok(to->close());

@@ -18,6 +18,10 @@ int log_copy::finish() {
   const bool lost_all = lost_.count != 0 && to_->samples() == 0;
   note_losses(out_, lost_, options_.part.is_all() ? missing_samples(*from_, to_->samples()) : 0);
   if (to_->samples() == 0 && (lost_all || from_->samples() != 0)) return fail(nothing_chosen(), exit_code::failed);
+  if (options_.part.is_all()) {
+    if (const result copied = to_->copy_silent_channels(); !copied) return fail(copied, exit_code::failed);
+  }
+  if (format() == log_format::mcap) note_escapes(out_, *from_);
   const std::uint64_t bytes = to_->bytes();
   if (const result finished = to_->finish(); !finished) return fail(finished, exit_code::failed);
   out_.hint(written_text(to_->samples(), to_->topics(), bytes, options_.output.path));

@@ -195,8 +195,10 @@ bool log_csv::append_row(const merged_sample& sample, bool decoded) {
     for (const csv_row::cell& each : row_.cells())
       if (const auto found = column_of_.find(each.name); found != column_of_.end()) values_[found->second] = &each;
   }
-  text_ += std::to_string(sample.what.received_ns) + "," + std::to_string(sample.what.stamp_ns) + "," +
-           std::to_string(sample.what.sequence);
+  const recording::sample& what = sample.what;
+  text_ += std::to_string(static_cast<std::uint64_t>(what.received_ns) + what.received_excess_ns) + "," +
+           std::to_string(static_cast<std::uint64_t>(what.stamp_ns) + what.stamp_excess_ns) + "," +
+           std::to_string(what.sequence);
   for (const csv_row::cell* each : values_) {
     text_ += ',';
     if (each != nullptr) each->is_text ? append_csv_text(text_, each->value) : append_csv(text_, each->value);

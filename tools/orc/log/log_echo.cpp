@@ -1,7 +1,6 @@
 // orc log echo
 #include <CLI/CLI.hpp>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,9 +9,8 @@
 #include "tools/orc/console.h"
 #include "tools/orc/exit_code.h"
 #include "tools/orc/log/log.h"
-#include "tools/orc/recording/merged_recording.h"
+#include "tools/orc/log/recording_part.h"
 #include "tools/orc/recording/recorded_types.h"
-#include "tools/orc/recording/recording_time.h"
 #include "tools/orc/sample/sample_printer.h"
 #include "tools/orc/text.h"
 
@@ -22,13 +20,11 @@ namespace {
 
 struct log_echo_options {
   std::string file;
-  topic_filter topics;
+  recording_part part;
   print_options print;
   std::string type;
   std::vector<std::string> lcm_types;
   std::uint64_t count = 0;  // 0: all
-  std::optional<recording_time> start;
-  std::optional<recording_time> end;
 };
 
 class log_echo_command {
@@ -39,11 +35,9 @@ class log_echo_command {
     if (const result read = types_.read(options_.type, options_.lcm_types); !read) return fail(read, exit_code::usage);
     if (const result opened = merged_recording::open({options_.file}, source_); !opened)
       return fail(opened, exit_code::failed);
-    source_->select(options_.topics);
-    if (options_.start) {
-      if (const result moved = source_->seek(options_.start->in(source_->first_ns())); !moved)
-        return fail(moved, exit_code::failed);
-    }
+    const part_outcome chosen = choose_part(options_.part, *source_, span_);
+    if (chosen.exit_code != exit_code::ok) return fail(chosen.why, chosen.exit_code);
+    if (const result moved = source_->seek(span_.from_ns); !moved) return fail(moved, exit_code::failed);
     return show_all();
   }
 
@@ -60,7 +54,7 @@ class log_echo_command {
         outcome = fail(read, exit_code::failed);
         continue;
       }
-      if (options_.end && sample.what.received_ns > options_.end->in(source_->first_ns())) break;
+      if (sample.what.received_ns > span_.to_ns) break;
       if (!show(sample))
         return printer_.wrong_field() ? exit_code::usage : out_.failed() ? exit_code::failed : exit_code::ok;
       ++shown;
@@ -86,6 +80,7 @@ class log_echo_command {
   const detail::stop_signal stop_;
   recorded_types types_;
   std::unique_ptr<merged_recording> source_;
+  recording_span span_;
   sample_printer printer_{out_, options_.print};
 };
 
@@ -99,11 +94,7 @@ void add_log_echo(CLI::App& log, int& exit_code) {
   command->add_option("-n,--count", options->count, "End after N samples")
       ->type_name("N")
       ->check(between(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
-  add_recording_time(
-      *command, "--start", options->start,
-      "Begin there: a time from the beginning (12.5, 10min), or a date and time such as 2026-11-24T10:15:00Z");
-  add_recording_time(*command, "--end", options->end, "End there");
-  add_topic_filter(*command, options->topics);
+  add_recording_part(*command, options->part);
   add_print_options(*command, options->print);
   command
       ->add_option("--type", options->type,

@@ -41,6 +41,7 @@ class recover_command {
     if (!done) return fail(to->renamed(done));
     if (stop_.raised()) return exit_code::interrupted;
     note_losses(out_, found.left_out, found.missing_samples);
+    if (format == log_format::mcap) note_escapes(out_, *from);
     const std::uint64_t bytes = to->bytes();
     if (const result finished = to->finish(); !finished) return fail(finished);
     out_.hint(written_text(found.samples, found.topics, bytes, options_.output.path));

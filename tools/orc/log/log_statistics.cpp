@@ -8,6 +8,13 @@
 
 namespace orc::cli {
 
+namespace {
+
+// Numbers of a channel that may come late.
+constexpr std::uint32_t max_missing = 1000;
+
+}  // namespace
+
 std::optional<double> topic_statistics::rate_hz() const noexcept {
   if (samples < 2 || last_ns <= first_ns) return std::nullopt;
   return static_cast<double>(samples - 1) / (static_cast<double>(last_ns - first_ns) / 1e9);
@@ -20,7 +27,7 @@ void log_statistics::add_channels(const std::vector<recording::channel>& channel
     topic.type = added.type.name;
     ++topic.channels;
     if (std::string by = shared_publication_of(added); !by.empty()) topic.shared_by.insert(std::move(by));
-    channels_.push_back({.topic = &topic, .sequence = std::nullopt});
+    channels_.push_back({.topic = &topic});
   }
 }
 
@@ -50,11 +57,25 @@ void log_statistics::add(const recording::sample& sample) {
   topic.last_ns = std::max(topic.last_ns, sample.received_ns);
   ++topic.samples;
   topic.bytes += sample.data.size();
-  // The file keeps 32 bits. A step back is a publisher that began anew.
-  const auto sequence = static_cast<std::uint32_t>(sample.sequence);
-  if (numbers_count_ && channel.sequence && sequence != 0) {
-    const std::uint32_t step = sequence - *channel.sequence;
-    if (step > 1 && step < (std::uint32_t{1} << 31)) topic.lost += step - 1;
+  // The file keeps 32 bits.
+  if (const auto sequence = static_cast<std::uint32_t>(sample.sequence); numbers_count_) count(sequence, channel);
+}
+
+void log_statistics::count(std::uint32_t sequence, channel_state& channel) {
+  const bool is_first = !channel.sequence;
+  const std::uint32_t step = is_first ? 0 : sequence - *channel.sequence;
+  if (!is_first && step == 0) return;
+  if (!is_first && step >= (std::uint32_t{1} << 31)) {
+    // A step back is a sample that comes late, or a publisher that began anew.
+    if (channel.missing.erase(sequence) != 0) {
+      --channel.topic->lost;
+      return;
+    }
+    channel.missing.clear();
+  } else if (!is_first && sequence != 0 && step > 1) {
+    channel.topic->lost += step - 1;
+    for (std::uint32_t i = std::min(step - 1, max_missing); i > 0; --i) channel.missing.insert(sequence - i);
+    while (channel.missing.size() > max_missing) channel.missing.erase(channel.missing.begin());
   }
   channel.sequence = sequence;
 }

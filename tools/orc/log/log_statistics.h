@@ -45,8 +45,10 @@ class log_statistics {
  private:
   struct channel_state {
     topic_statistics* topic = nullptr;
-    std::optional<std::uint32_t> sequence;
+    std::optional<std::uint32_t> sequence = {};  // the highest
+    std::set<std::uint32_t> missing = {};        // before it
   };
+  static void count(std::uint32_t sequence, channel_state& channel);
 
   const bool numbers_count_;
   std::map<std::string, topic_statistics> topics_;

@@ -34,6 +34,12 @@ result new_recording::create(const new_recording_options& options, log_format fo
   recording::mcap_options mcap;
   if (options.compression == "lz4") mcap.compression = recording::compression::lz4;
   if (options.compression == "zstd") mcap.compression = recording::compression::zstd;
+  for (std::size_t i = 0; i < from.files(); ++i) {
+    const recording::summary& about = from.reader(i).summary();
+    if (i == 0) mcap.profile = about.profile;
+    if (about.profile != mcap.profile) mcap.profile.clear();  // the files have nothing in common
+    if (mcap.copy_of.empty()) mcap.copy_of = about.library;
+  }
   const result created = format == log_format::lcm
                              ? recording::create_lcm_log(own->file_.temporary(), false, own->writer_)
                              : recording::create_mcap(own->file_.temporary(), mcap, own->writer_);
@@ -62,6 +68,7 @@ result new_recording::copy(const merged_sample& sample) { return copy_at(sample,
 
 result new_recording::copy_at(const merged_sample& sample, std::int64_t received_ns) {
   recording::sample copy = sample.what;
+  if (copy.received_ns != received_ns) copy.received_excess_ns = 0;
   copy.received_ns = received_ns;
   std::optional<recording::channel_id> channel;
   if (auto found = channel_for(sample, channel); !found) return file_.renamed(found);
@@ -92,9 +99,21 @@ result new_recording::copy_extras(recording::losses* lost) {
         lost->add(read.error().message());
         continue;
       }
-      if (auto added = writer_->add_attachment(each.name, each.media_type, each.time_ns, data); !added)
-        return file_.renamed(added);
+      if (auto added = writer_->add_attachment(each, data); !added) return file_.renamed(added);
     }
+  }
+  return {};
+}
+
+result new_recording::copy_silent_channels() {
+  std::size_t number = 0;
+  for (const merged_channel& each : from_.channels()) {
+    const auto made = channels_.lower_bound({number, nullptr});
+    const bool is_there = made != channels_.end() && made->first.first == number++;
+    recording::channel_id unused = 0;
+    if (is_there) continue;
+    const result added = writer_->add_channel(each.what, unused);
+    if (!added && added.code() != errc::bad_argument) return file_.renamed(added);
   }
   return {};
 }

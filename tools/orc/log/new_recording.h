@@ -47,6 +47,8 @@ class new_recording {
   result copy_at(const merged_sample& sample, std::int64_t received_ns);
   // Metadata and attachments of all files. Ends at what cannot be read; with `lost`, goes on behind it.
   result copy_extras(recording::losses* lost);
+  // The channels that had no sample, as far as the format can have them.
+  result copy_silent_channels();
   // Completes the file, and gives it its name.
   result finish();
 

@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "tools/orc/exit_code.h"
 #include "tools/orc/text.h"
@@ -75,6 +77,42 @@ void note_torn_end(console& out, merged_recording& from) {
       out.note(escaped(from.path(i)) + " ends within a record: takes the " + std::to_string(about.readable_bytes) +
                " of " + std::to_string(about.bytes) + " bytes that are whole");
   }
+}
+
+void note_escapes(console& out, merged_recording& from) {
+  std::set<std::string> names;
+  const auto take = [&](std::string_view name) {
+    std::size_t at = 0;
+    while (at < name.size()) {
+      const std::size_t length = utf8_length(name.substr(at));
+      if (length == 0) {
+        names.emplace(name);
+        return;
+      }
+      at += length;
+    }
+  };
+  const auto take_all = [&](const std::map<std::string, std::string>& entries) {
+    for (const auto& [key, value] : entries) {
+      take(key);
+      take(value);
+    }
+  };
+  for (std::size_t i = 0; i < from.files(); ++i) {
+    const recording::reader& reader = from.reader(i);
+    for (const recording::channel& each : reader.channels()) {
+      take(each.topic);
+      take(each.type.name);
+      take_all(each.metadata);
+    }
+    for (const recording::named_metadata& each : reader.metadata()) {
+      take(each.name);
+      take_all(each.entries);
+    }
+    for (const recording::attachment& each : reader.attachments()) take(each.name);
+  }
+  for (const std::string& each : names)
+    out.note("'" + escaped(each) + "' is not UTF-8, as MCAP's texts are: bytes that are none are written as \\xNN");
 }
 
 void note_losses(console& out, const recording::losses& lost, std::uint64_t samples) {

@@ -52,6 +52,8 @@ struct part_outcome {
                                        const std::string& path);
 // Notes that a file ends within a record.
 void note_torn_end(console& out, merged_recording& from);
+// Notes the names that MCAP cannot have, since they are not UTF-8, and that a copy has with escapes.
+void note_escapes(console& out, merged_recording& from);
 // Notes each loss, and their number. `samples`: how many samples are missing, as far as that is known.
 void note_losses(console& out, const recording::losses& lost, std::uint64_t samples);
 

@@ -74,6 +74,12 @@ result play_output::add(const merged_channel& added) {
   }
   const auto [known, is_new] = by_name_.try_emplace(name);
   topic& to = known->second;
+  if (is_new) to.recorded = added.what.topic;
+  if (to.recorded != added.what.topic) {
+    remarks_.push_back("leaves out channel '" + escaped(added.what.topic) + "': '" + escaped(to.recorded) +
+                       "' is published as '" + name + "': rename it with --remap");
+    return {};
+  }
   const std::string shared_by = shared_publication_of(added.what);
   if (is_new) to.is_shared = !shared_by.empty() && options_.multicast.empty();
   const auto [own, is_first] = to.publications.try_emplace(to.is_shared ? shared_by : "", to.newest);

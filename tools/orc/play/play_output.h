@@ -57,6 +57,7 @@ class play_output final : public play_sink {
     std::unique_ptr<participant> by;  // of a shared topic; null: participant_
   };
   struct topic {
+    std::string recorded = {};  // its name in the recording
     bool is_shared = false;
     std::size_t newest = 0;                             // in publications_
     std::map<std::string, std::size_t> publications{};  // by their recorded ids; not shared: by ""

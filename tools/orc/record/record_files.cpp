@@ -71,20 +71,28 @@ result record_files::open(const std::string& path) {
   base_ = path.substr(0, path.size() - extension_.size());
   path_ = path;
   auto made = create(0);
+  // Nobody chose a default name: another recorder of this second has it.
+  for (int i = 2; i < 1000 && made.code() == errc::bad_argument && options_.output.empty(); ++i) {
+    base_ = path.substr(0, path.size() - extension_.size()) + "-" + std::to_string(i);
+    path_ = base_ + extension_;
+    made = create(0);
+  }
   if (!made) static_cast<void>(close_file());
   return made;
 }
 
 result record_files::create(std::int64_t steady_ns) {
   if (options_.split.any() || file_ > 0) path_ = split_name(base_, file_, extension_);
+  // A default name is never that of a file which someone means to replace.
+  const bool overwrite = options_.force && !options_.output.empty();
   result made;
   if (options_.format == record_format::lcm) {
-    made = recording::create_lcm_log(path_, options_.force, writer_, &full_);
+    made = recording::create_lcm_log(path_, overwrite, writer_, &full_);
   } else {
     recording::mcap_options wish;
     wish.compression = options_.compression;
     wish.sync = options_.sync;
-    wish.overwrite = options_.force;
+    wish.overwrite = overwrite;
     wish.chunk_ns = chunk_ns;
     made = recording::create_mcap(path_, wish, writer_, &full_);
   }

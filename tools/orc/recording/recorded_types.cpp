@@ -5,7 +5,9 @@
 
 namespace orc::cli {
 
-bool is_unknown(const type_description& type) noexcept { return type.name.empty() && type.schema.empty(); }
+bool is_unknown(const type_description& type) noexcept {
+  return type.name.empty() && type.schema.empty() && type.message_encoding != "json";
+}
 
 result recorded_types::read(const std::string& type, const std::vector<std::string>& lcm_types) {
   if (!type.empty()) {

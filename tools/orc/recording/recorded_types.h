@@ -13,7 +13,8 @@
 
 namespace orc::cli {
 
-// Whether a channel has no type, or an encoding alone: LCM logs say that their messages are LCM's, and not which.
+// Whether a channel has no type, or an encoding alone: LCM logs say that their messages are LCM's, and not which. JSON
+// needs no schema.
 [[nodiscard]] bool is_unknown(const type_description& type) noexcept;
 
 // Takes the type of the channel; of a channel without one, the type that --lcm-types has for the message.

@@ -70,8 +70,8 @@ sample_labels labels_of(const std::string& topic, const recording::sample& sampl
               " seq=" + std::to_string(sample.sequence) + " size=" + std::to_string(sample.data.size()),
           {{"topic", topic},
            {"sequence", sample.sequence},
-           {"received_ns", sample.received_ns},
-           {"stamp_ns", sample.stamp_ns},
+           {"received_ns", static_cast<std::uint64_t>(sample.received_ns) + sample.received_excess_ns},
+           {"stamp_ns", static_cast<std::uint64_t>(sample.stamp_ns) + sample.stamp_excess_ns},
            {"size", sample.data.size()}}};
 }
 

@@ -21,9 +21,9 @@ constexpr auto show_pause = 33ms;
 constexpr auto recorded_message_pause = 16ms;
 constexpr auto lapse_pause = 300ms;  // after a jump; what topics had at that position has come by then
 
-// LCM logs have an encoding, and no type.
+// LCM logs have an encoding, and no type. JSON needs no schema.
 [[nodiscard]] bool is_untyped(const type_description& type) noexcept {
-  return type.name.empty() && type.schema.empty() && type.schema_encoding.empty();
+  return type.name.empty() && type.schema.empty() && type.schema_encoding.empty() && type.message_encoding != "json";
 }
 
 [[nodiscard]] std::uint64_t number_in(const std::map<std::string, std::string>& entries, const char* key) {

@@ -54,7 +54,7 @@ result recovery::copy_attachments() {
       found_.left_out.add(got.error().message());
       continue;
     }
-    auto done = to_.add_attachment(a.name, a.media_type, a.time_ns, data);
+    auto done = to_.add_attachment(a, data);
     if (leaves_out(done)) continue;
     if (!done) return done;
     ++found_.attachments;

@@ -28,7 +28,8 @@ result block_cache::get(std::size_t which, const loader& load, std::shared_ptr<c
   while (blocks_.size() > 1 && (bytes_ > max_bytes_ || blocks_.size() > max_blocks)) {
     bytes_ -= memory_of(*blocks_.back().content);
     // Its memory serves the next one: fresh pages cost more than reading a chunk.
-    if (blocks_.back().content.use_count() == 1) spare_ = std::move(blocks_.back().content);
+    if (blocks_.back().content.use_count() == 1 && memory_of(*blocks_.back().content) <= max_bytes_)
+      spare_ = std::move(blocks_.back().content);
     blocks_.pop_back();
   }
   return {};

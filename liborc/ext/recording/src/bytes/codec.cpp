@@ -17,24 +17,24 @@ struct free_zstd {
   void operator()(ZSTD_DStream* stream) const noexcept { ZSTD_freeDStream(stream); }
 };
 
-// Makes room for the next step of the output: as much again as there is, never more than is claimed. One byte more than
-// claimed, so that a longer output shows.
-std::span<std::byte> room_in(byte_buffer& to, std::size_t start, std::uint64_t size) {
+// Makes room for the next step of the output: as much again as there is, never more than `most`. One byte more
+// than that, so that a longer output shows.
+std::span<std::byte> room_in(byte_buffer& to, std::size_t start, std::uint64_t most) {
   const std::uint64_t have = to.size() - start;
   const auto step =
-      static_cast<std::size_t>(std::min<std::uint64_t>(std::max<std::uint64_t>(have, first_step), size + 1 - have));
+      static_cast<std::size_t>(std::min<std::uint64_t>(std::max<std::uint64_t>(have, first_step), most + 1 - have));
   std::byte* place = to.extend(step);
   return {place, step};
 }
 
-std::string decompress_zstd(std::span<const std::byte> from, std::uint64_t size, byte_buffer& to) {
+std::string decompress_zstd(std::span<const std::byte> from, std::uint64_t most, byte_buffer& to) {
   const std::unique_ptr<ZSTD_DStream, free_zstd> stream(ZSTD_createDStream());
   if (!stream) throw std::bad_alloc();
   ZSTD_inBuffer in{from.data(), from.size(), 0};
   const std::size_t start = to.size();
   for (std::size_t left = 1; left != 0 || in.pos < in.size;) {
-    if (to.size() - start > size) return "is longer than it says";
-    const auto room = room_in(to, start, size);
+    if (to.size() - start > most) return "is much larger than what it is compressed to";
+    const auto room = room_in(to, start, most);
     ZSTD_outBuffer out{room.data(), room.size(), 0};
     const std::size_t consumed = in.pos;
     left = ZSTD_decompressStream(stream.get(), &out, &in);
@@ -45,15 +45,15 @@ std::string decompress_zstd(std::span<const std::byte> from, std::uint64_t size,
   return {};
 }
 
-std::string decompress_lz4(std::span<const std::byte> from, std::uint64_t size, byte_buffer& to) {
+std::string decompress_lz4(std::span<const std::byte> from, std::uint64_t most, byte_buffer& to) {
   LZ4F_dctx* made = nullptr;
   if (LZ4F_isError(LZ4F_createDecompressionContext(&made, LZ4F_VERSION)) != 0) throw std::bad_alloc();
   const std::unique_ptr<LZ4F_dctx, free_lz4> context(made);
   const std::size_t start = to.size();
   std::size_t at = 0;
   for (std::size_t left = 1; left != 0 || at < from.size();) {
-    if (to.size() - start > size) return "is longer than it says";
-    const auto room = room_in(to, start, size);
+    if (to.size() - start > most) return "is much larger than what it is compressed to";
+    const auto room = room_in(to, start, most);
     std::size_t produced = room.size();
     std::size_t consumed = from.size() - at;
     left = LZ4F_decompress(context.get(), room.data(), &produced, from.data() + at, &consumed, nullptr);
@@ -108,19 +108,15 @@ result compressor::compress(std::span<const std::byte> from, byte_buffer& to) {
   return {};
 }
 
-std::string decompress(std::string_view compression, std::span<const std::byte> from, std::uint64_t size,
+std::string decompress(std::string_view compression, std::span<const std::byte> from, std::uint64_t most,
                        byte_buffer& to) {
-  const std::size_t start = to.size();
   std::string why;
   if (compression == "zstd") {
-    why = decompress_zstd(from, size, to);
+    why = decompress_zstd(from, most, to);
   } else if (compression == "lz4") {
-    why = decompress_lz4(from, size, to);
+    why = decompress_lz4(from, most, to);
   } else {
     return "has compression \"" + std::string(compression.substr(0, 16)) + "\", which is not known";
-  }
-  if (why.empty() && to.size() - start != size) {
-    why = "has " + std::to_string(to.size() - start) + " bytes of messages instead of " + std::to_string(size);
   }
   return why;
 }

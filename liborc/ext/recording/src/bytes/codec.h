@@ -33,9 +33,9 @@ class compressor {
   std::unique_ptr<state> state_;
 };
 
-// Appends what is compressed in `from` to `to`, which grows as the data comes: `size` is a claim of the file. Returns
-// why it failed, or "".
-[[nodiscard]] std::string decompress(std::string_view compression, std::span<const std::byte> from, std::uint64_t size,
+// Appends what is compressed in `from` to `to`, which grows as the data comes, by `most` bytes. Returns why it
+// failed, or "".
+[[nodiscard]] std::string decompress(std::string_view compression, std::span<const std::byte> from, std::uint64_t most,
                                      byte_buffer& to);
 
 }  // namespace orc::recording::detail

@@ -62,7 +62,7 @@ result input_file::open(const std::string& path, std::unique_ptr<input_file>& ma
   struct stat about {};
   if (::fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
     ::close(fd);
-    return broken(path, "is not a file");
+    return broken(path, S_ISDIR(about.st_mode) ? "is a directory: name the recordings in it" : "is not a file");
   }
   made = std::make_unique<disk_file>(path, static_cast<std::uint64_t>(about.st_size), fd);
   return {};

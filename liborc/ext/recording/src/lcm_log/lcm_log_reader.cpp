@@ -21,11 +21,6 @@ std::int64_t ns_of(std::uint64_t us) noexcept {
 
 }  // namespace
 
-bool lcm_log_reader::begins(const input_file& file) {
-  std::array<std::byte, sync_bytes.size()> first{};
-  return file.size() >= first.size() && file.read(0, first) && first == sync_bytes;
-}
-
 std::optional<lcm_event_head_fields> lcm_log_reader::head_at(file_window& window, std::uint64_t offset) const {
   const auto bytes = window.at(offset, lcm_event_head);
   if (bytes.size() < lcm_event_head) return std::nullopt;
@@ -158,6 +153,10 @@ result lcm_log_reader::open() {
   }
   summary_.closed = summary_.readable_bytes == summary_.bytes;
   for (auto& made : blocks) std::sort(made.channels.begin(), made.channels.end());
+  std::array<std::byte, sync_bytes.size()> first{};
+  const bool begins_one = file().size() >= first.size() && file().read(0, first) && first == sync_bytes;
+  if (blocks.empty() && !begins_one)
+    return broken(file().name(), "is neither an MCAP file nor an LCM log: byte 0 begins neither");
   set_blocks(std::move(blocks));
   return {};
 }

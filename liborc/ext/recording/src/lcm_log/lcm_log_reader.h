@@ -22,9 +22,6 @@ class lcm_log_reader final : public merged_reader {
   result read_attachment(std::size_t index, std::vector<std::byte>& data) override;
   result check(std::vector<std::string>& problems) override;
 
-  // Whether these are the first bytes of an event.
-  [[nodiscard]] static bool begins(const input_file& file);
-
  private:
   struct event {
     lcm_event_head_fields head;

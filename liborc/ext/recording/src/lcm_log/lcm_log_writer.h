@@ -22,9 +22,7 @@ class lcm_log_writer final : public writer {
   result add_channel(const channel& added, channel_id& made) override;
   result write(const sample& s) override;
   result add_metadata(std::string_view, const std::map<std::string, std::string>&) override { return usable(); }
-  result add_attachment(std::string_view, std::string_view, std::int64_t, std::span<const std::byte>) override {
-    return usable();
-  }
+  result add_attachment(const attachment&, std::span<const std::byte>) override { return usable(); }
   result flush() override;
   result close() override;
   [[nodiscard]] bool is_full() const noexcept override { return file_.is_full(); }

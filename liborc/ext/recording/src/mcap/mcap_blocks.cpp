@@ -15,26 +15,24 @@ std::string at_byte(std::string_view what, std::uint64_t offset) {
   return std::string(what) + " at byte " + std::to_string(offset);
 }
 
-constexpr std::size_t longest_compression_name = 64;
-
 }  // namespace
 
 result mcap_blocks::chunk_head(std::uint64_t offset, std::uint64_t length, chunk_record& head,
                                std::uint64_t& data_offset, std::string& compression) {
-  std::array<std::byte, record_head + chunk_fixed + 4 + longest_compression_name + 8> bytes{};
+  std::array<std::byte, record_head + chunk_fixed + 4 + longest_compression + 8> bytes{};
   const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), length));
   if (auto done = file_.read(offset, {bytes.data(), size}); !done) return done;
   byte_cursor from({bytes.data(), size});
   const auto code = static_cast<opcode>(from.number<std::uint8_t>());
-  const auto content = from.number<std::uint64_t>();
-  if (code != opcode::chunk || length < record_head || content != length - record_head) {
+  from.number<std::uint64_t>();
+  if (code != opcode::chunk || length < record_head) {
     return broken(file_.name(), at_byte("there is no chunk", offset) + ", where the index says so");
   }
   if (!parse(from, head)) return broken(file_.name(), at_byte("the chunk", offset) + " has a broken head");
   data_offset = offset + from.at();
   compression = head.compression;
   head.compression = compression;
-  if (head.size > length - from.at() || std::max(head.size, head.uncompressed) > max_chunk_bytes) {
+  if (head.size > length - from.at() || head.size > max_chunk_bytes) {
     return broken(file_.name(), at_byte("the chunk", offset) + " has an impossible size");
   }
   return {};
@@ -46,15 +44,13 @@ result mcap_blocks::load_chunk(const block& which, block_content& to) {
   std::string compression;
   if (auto done = chunk_head(which.offset, which.length, head, data, compression); !done) return done;
   if (compression.empty()) {
-    if (head.size != head.uncompressed) {
-      return broken(file_.name(), at_byte("the chunk", which.offset) + " has two different sizes");
-    }
     to.data.resize(static_cast<std::size_t>(head.size));
     if (auto done = file_.read(data, {to.data.data(), to.data.size()}); !done) return done;
   } else {
     compressed_.resize(static_cast<std::size_t>(head.size));
     if (auto done = file_.read(data, {compressed_.data(), compressed_.size()}); !done) return done;
-    const auto why = decompress(compression, compressed_.bytes(), head.uncompressed, to.data);
+    // Several chunks are in memory at once: a small file must not ask for much of it.
+    const auto why = decompress(compression, compressed_.bytes(), most_decompressed(head.size), to.data);
     if (!why.empty()) return broken(file_.name(), at_byte("the chunk", which.offset) + " " + why);
   }
   if (head.crc != 0 && crc32(to.data.bytes()) != head.crc) {

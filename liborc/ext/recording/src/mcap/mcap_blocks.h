@@ -16,6 +16,7 @@ struct record_place {
   opcode code = {};
   std::uint64_t offset = 0;  // of the record
   std::uint64_t length = 0;  // with its head
+  bool says_other = false;   // the record's own length is another one, and wrong
 };
 
 class mcap_blocks {

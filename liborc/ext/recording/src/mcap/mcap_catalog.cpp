@@ -25,6 +25,15 @@ std::string mcap_catalog::add(const schema_record& found) {
     return "the schemas have more than " + std::to_string(max_bytes) + " bytes";
   }
   schemas_.emplace(found.id, schema{std::string(found.name), std::string(found.encoding), std::string(found.schema)});
+  const auto [first, last] = waiting_.equal_range(found.id);
+  const std::size_t size = found.name.size() + found.encoding.size() + found.schema.size();
+  for (auto each = first; each != last && spend(size); ++each) {
+    type_description& type = channels_[each->second].type;
+    type.name = found.name;
+    type.schema_encoding = found.encoding;
+    type.schema = found.schema;
+  }
+  waiting_.erase(first, last);
   return {};
 }
 
@@ -33,13 +42,9 @@ std::string mcap_catalog::add(const channel_record& found) {
   made.topic = found.topic;
   made.type.message_encoding = found.message_encoding;
   made.metadata = found.metadata;
-  std::string problem;
+  const auto of_it = schemas_.find(found.schema_id);
   if (found.schema_id != 0) {
-    const auto of_it = schemas_.find(found.schema_id);
-    if (of_it == schemas_.end()) {
-      problem = "channel " + std::to_string(found.id) + " has schema " + std::to_string(found.schema_id) +
-                ", which is not there";
-    } else {
+    if (of_it != schemas_.end()) {
       made.type.name = of_it->second.name;
       made.type.schema_encoding = of_it->second.encoding;
       made.type.schema = of_it->second.bytes;
@@ -53,9 +58,17 @@ std::string mcap_catalog::add(const channel_record& found) {
                       made.type.schema_encoding.size() + made.type.message_encoding.size();
   for (const auto& [key, value] : made.metadata) bytes += key.size() + value.size() + 96;  // and the map's own
   if (channels_.size() >= max_channels || !spend(bytes)) return "there are too many channels";
-  ids_.emplace(found.id, static_cast<channel_id>(channels_.size()));
+  const auto id = static_cast<channel_id>(channels_.size());
+  if (found.schema_id != 0 && of_it == schemas_.end()) waiting_.emplace(found.schema_id, id);
+  ids_.emplace(found.id, id);
   channels_.push_back(std::move(made));
-  return problem;
+  return {};
+}
+
+std::string mcap_catalog::lacks() const {
+  if (waiting_.empty()) return {};
+  const auto& [schema, id] = *waiting_.begin();
+  return "channel '" + channels_[id].topic + "' has schema " + std::to_string(schema) + ", which is not there";
 }
 
 std::string mcap_catalog::add(const record& found) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -19,7 +20,7 @@ class mcap_catalog {
 
   // Adds what is not known yet. Returns why the record is wrong, or "". A record of a known number must be equal; the
   // first one counts.
-  std::string add(const schema_record& found);
+  std::string add(const schema_record& found);  // also gives channels before it their type
   std::string add(const channel_record& found);
   // Adds the record if it is a schema or a channel.
   std::string add(const record& found);
@@ -27,6 +28,8 @@ class mcap_catalog {
   // belong to neither for sure.
   [[nodiscard]] bool contradicts(const record& found) const;
   [[nodiscard]] std::optional<channel_id> find(std::uint16_t number_in_file) const noexcept;
+  // Of a channel whose schema has not come: what is wrong; "": each has come.
+  [[nodiscard]] std::string lacks() const;
   [[nodiscard]] std::size_t schemas() const noexcept { return schemas_.size(); }
 
  private:
@@ -45,6 +48,7 @@ class mcap_catalog {
   std::vector<channel>& channels_;
   std::unordered_map<std::uint16_t, schema> schemas_;
   std::unordered_map<std::uint16_t, channel_id> ids_;
+  std::multimap<std::uint16_t, channel_id> waiting_;  // channels by the number of the schema that has not come
   std::size_t bytes_ = 0;
 };
 

@@ -80,6 +80,12 @@ void checker::take_chunk(const record_place& found) {
     note(done.error().message());
     return;
   }
+  if (found.says_other) note_at("the chunk", found.offset, "is a record of another length than its content");
+  if (content_.data.size() != head.uncompressed) {
+    note_at("the chunk", found.offset,
+            "has " + std::to_string(content_.data.size()) + " bytes of messages instead of " +
+                std::to_string(head.uncompressed));
+  }
   auto& fact = facts_.chunks[found.offset];
   fact.length = found.length;
   fact.compression = compression;
@@ -128,7 +134,9 @@ void checker::take_index(const record_place& found, std::span<const std::byte> c
 }
 
 void checker::end_indexes() {
-  if (!expected_.empty()) {
+  // Without any, the writer makes no message indexes.
+  const auto chunk = facts_.chunks.find(chunk_);
+  if (!expected_.empty() && chunk != facts_.chunks.end() && !chunk->second.indexes.empty()) {
     note_at("the chunk", chunk_, "has no message index of " + std::to_string(expected_.size()) + " of its channels");
   }
   expected_.clear();
@@ -192,15 +200,14 @@ void checker::take_small(const record_place& found) {
 }
 
 void checker::take(const record_place& found) {
-  if (found.code == opcode::chunk) return take_chunk(found);
-  if (found.code != opcode::message_index) end_indexes();
   switch (found.code) {
-    case opcode::message: return take_message(found);
-    case opcode::message_index:
+    case opcode::chunk: return take_chunk(found);
+    case opcode::message_index: return take_small(found);
+    case opcode::message: end_indexes(); return take_message(found);
     case opcode::attachment:
     case opcode::metadata:
     case opcode::schema:
-    case opcode::channel: return take_small(found);
+    case opcode::channel: end_indexes(); return take_small(found);
     default: return;
   }
 }
@@ -243,6 +250,7 @@ result checker::run(const std::string& no_summary) {
     has_footer = found.code == opcode::footer;
   }
   end_indexes();
+  if (const auto lacking = catalog_.lacks(); !lacking.empty()) note(lacking);
   if (!has_footer && !walk_.status()) return walk_.status();
   if (!has_footer) {
     const std::uint64_t rest = file_.size() - walk_.at();

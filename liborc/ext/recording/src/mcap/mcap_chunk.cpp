@@ -11,8 +11,8 @@ void mcap_chunk::put_head(const sample& s) {
   auto& places = places_[s.channel];
   const bool is_first = channels_.empty();
   if (places.empty()) channels_.push_back(s.channel);
-  places.push_back({to_mcap_time(s.received_ns), records_.size()});
-  const auto time = static_cast<std::int64_t>(to_mcap_time(s.received_ns));
+  const std::uint64_t time = to_mcap_time(s.received_ns) + s.received_excess_ns;
+  places.push_back({time, records_.size()});
   first_ = is_first ? time : std::min(first_, time);
   last_ = is_first ? time : std::max(last_, time);
 
@@ -20,8 +20,8 @@ void mcap_chunk::put_head(const sample& s) {
   records_.put(static_cast<std::uint64_t>(message_head + s.data.size()));
   records_.put(number_in_file(s.channel));
   records_.put(static_cast<std::uint32_t>(s.sequence));
-  records_.put(to_mcap_time(s.received_ns));
-  records_.put(to_mcap_time(s.stamp_ns));
+  records_.put(time);
+  records_.put(to_mcap_time(s.stamp_ns) + s.stamp_excess_ns);
 }
 
 void mcap_chunk::add(const sample& s) {

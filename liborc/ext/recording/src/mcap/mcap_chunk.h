@@ -20,8 +20,8 @@ class mcap_chunk {
 
   [[nodiscard]] std::size_t size() const noexcept { return records_.size(); }
   [[nodiscard]] bool has_messages() const noexcept { return !channels_.empty(); }
-  [[nodiscard]] std::int64_t first() const noexcept { return first_; }
-  [[nodiscard]] std::int64_t last() const noexcept { return last_; }
+  [[nodiscard]] std::uint64_t first() const noexcept { return first_; }
+  [[nodiscard]] std::uint64_t last() const noexcept { return last_; }
   // The channels that have messages here, and how many.
   [[nodiscard]] std::span<const channel_id> channels() const noexcept { return channels_; }
   [[nodiscard]] std::uint64_t count_of(channel_id which) const noexcept { return places_[which].size(); }
@@ -39,8 +39,8 @@ class mcap_chunk {
   byte_buffer records_;
   std::vector<channel_id> channels_;
   std::vector<std::vector<place>> places_;  // by channel
-  std::int64_t first_ = 0;
-  std::int64_t last_ = 0;
+  std::uint64_t first_ = 0;
+  std::uint64_t last_ = 0;
 };
 
 // Our channels count from 0; in the file they count from 1, as those of most writers.

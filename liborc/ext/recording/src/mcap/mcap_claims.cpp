@@ -66,8 +66,8 @@ void mcap_claims::take_attachment(byte_cursor from) {
   mcap_facts::attachment claimed;
   const auto offset = from.number<std::uint64_t>();
   claimed.length = from.number<std::uint64_t>();
-  claimed.log_time = from_mcap_time(from.number<std::uint64_t>());
-  claimed.create_time = from_mcap_time(from.number<std::uint64_t>());
+  claimed.log_time = from.number<std::uint64_t>();
+  claimed.create_time = from.number<std::uint64_t>();
   claimed.size = from.number<std::uint64_t>();
   claimed.name = from.text();
   claimed.media_type = from.text();

@@ -29,8 +29,8 @@ struct mcap_facts {
   };
   struct attachment {
     std::uint64_t length = 0;
-    std::int64_t log_time = 0;
-    std::int64_t create_time = 0;
+    std::uint64_t log_time = 0;
+    std::uint64_t create_time = 0;
     std::uint64_t size = 0;
     std::string name = {};
     std::string media_type = {};

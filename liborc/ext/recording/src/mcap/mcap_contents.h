@@ -44,6 +44,9 @@ class mcap_walk {
   [[nodiscard]] const result& status() const noexcept { return window_.status(); }
 
  private:
+  [[nodiscard]] bool begins_record(std::uint64_t offset);
+  std::uint64_t length_of_chunk(std::uint64_t offset, std::uint64_t claimed);
+
   const input_file& file_;
   file_window window_;
   std::uint64_t at_;

@@ -33,8 +33,8 @@ bool mcap_index::add_channel(const channel& added, channel_id& made, byte_buffer
 
 void mcap_index::add_chunk(const mcap_chunk& chunk, const chunk_place& place, std::span<const std::uint64_t> index_at) {
   const std::size_t at = begin_record(chunks_, opcode::chunk_index);
-  chunks_.put(to_mcap_time(chunk.first()));
-  chunks_.put(to_mcap_time(chunk.last()));
+  chunks_.put(chunk.first());
+  chunks_.put(chunk.last());
   chunks_.put(place.offset);
   chunks_.put(place.length);
   chunks_.put(static_cast<std::uint32_t>(index_at.size() * 10));
@@ -66,16 +66,15 @@ void mcap_index::add_metadata(std::uint64_t offset, std::uint64_t length, std::s
   ++metadata_count_;
 }
 
-void mcap_index::add_attachment(std::uint64_t offset, std::uint64_t length, std::int64_t time_ns, std::uint64_t size,
-                                std::string_view name, std::string_view media_type) {
+void mcap_index::add_attachment(std::uint64_t offset, std::uint64_t length, const attachment& about) {
   const std::size_t at = begin_record(attachments_, opcode::attachment_index);
   attachments_.put(offset);
   attachments_.put(length);
-  attachments_.put(to_mcap_time(time_ns));
-  attachments_.put(to_mcap_time(time_ns));
-  attachments_.put(size);
-  attachments_.put_string(name);
-  attachments_.put_string(media_type);
+  attachments_.put(about.log_time_ns);
+  attachments_.put(about.create_time_ns);
+  attachments_.put(about.size);
+  attachments_.put_string(about.name);
+  attachments_.put_string(about.media_type);
   end_record(attachments_, at);
   ++attachment_count_;
 }
@@ -94,8 +93,8 @@ void mcap_index::put_statistics(byte_buffer& to) const {
   to.put(attachment_count_);
   to.put(metadata_count_);
   to.put(chunk_count_);
-  to.put(to_mcap_time(first_));
-  to.put(to_mcap_time(last_));
+  to.put(first_);
+  to.put(last_);
   const std::size_t map = to.size();
   to.put(std::uint32_t{0});
   for (std::size_t i = 0; i < counts_.size(); ++i) {

@@ -33,8 +33,7 @@ class mcap_index {
   // Adds a chunk that is in the file. `index_at` has the place of the index of each of its channels, in their order.
   void add_chunk(const mcap_chunk& chunk, const chunk_place& place, std::span<const std::uint64_t> index_at);
   void add_metadata(std::uint64_t offset, std::uint64_t length, std::string_view name);
-  void add_attachment(std::uint64_t offset, std::uint64_t length, std::int64_t time_ns, std::uint64_t size,
-                      std::string_view name, std::string_view media_type);
+  void add_attachment(std::uint64_t offset, std::uint64_t length, const attachment& about);
 
   // About the bytes that put_summary() makes; at least so many.
   [[nodiscard]] std::uint64_t summary_size() const noexcept;
@@ -58,8 +57,8 @@ class mcap_index {
   std::uint32_t chunk_count_ = 0;
   std::uint32_t attachment_count_ = 0;
   std::uint32_t metadata_count_ = 0;
-  std::int64_t first_ = 0;
-  std::int64_t last_ = 0;
+  std::uint64_t first_ = 0;
+  std::uint64_t last_ = 0;
 };
 
 }  // namespace orc::recording::detail

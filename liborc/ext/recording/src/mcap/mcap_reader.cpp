@@ -44,7 +44,8 @@ sample mcap_reader::sample_at(const block_content& content, const block_entry& e
   record found;
   message_record message;
   if (!take_record(from, found) || !parse(found.content, message)) return {};  // load() has checked it
-  return {entry.channel, message.sequence, message.log_time, message.publish_time, message.data};
+  return {entry.channel, message.sequence,   message.log_time,      message.publish_time,
+          message.data,  message.log_excess, message.publish_excess};
 }
 
 result mcap_reader::read_attachment(std::size_t index, std::vector<std::byte>& data) {

@@ -72,9 +72,13 @@ bool parse(std::span<const std::byte> content, message_record& to) noexcept {
   byte_cursor from(content);
   to.channel = from.number<std::uint16_t>();
   to.sequence = from.number<std::uint32_t>();
-  to.log_time = from_mcap_time(from.number<std::uint64_t>());
-  to.publish_time = from_mcap_time(from.number<std::uint64_t>());
+  const auto log_time = from.number<std::uint64_t>();
+  const auto publish_time = from.number<std::uint64_t>();
   if (from.failed()) return false;
+  to.log_time = from_mcap_time(log_time);
+  to.publish_time = from_mcap_time(publish_time);
+  to.log_excess = excess_of(log_time);
+  to.publish_excess = excess_of(publish_time);
   to.data = content.subspan(from.at());
   return true;
 }
@@ -110,8 +114,8 @@ bool parse(byte_cursor& from, chunk_record& to) noexcept {
 }
 
 bool parse(byte_cursor& from, attachment_record& to) noexcept {
-  to.log_time = from_mcap_time(from.number<std::uint64_t>());
-  to.create_time = from_mcap_time(from.number<std::uint64_t>());
+  to.log_time = from.number<std::uint64_t>();
+  to.create_time = from.number<std::uint64_t>();
   to.name = from.text();
   to.media_type = from.text();
   to.size = from.number<std::uint64_t>();

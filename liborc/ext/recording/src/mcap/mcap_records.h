@@ -1,6 +1,7 @@
 // The records of MCAP as bytes. Source: the format's specification, https://mcap.dev/spec.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 #include "bytes/byte_buffer.h"
 #include "bytes/byte_cursor.h"
-#include "orc/recording/sample.h"
+#include "orc/recording/reader.h"
 
 namespace orc::recording::detail {
 
@@ -39,6 +40,8 @@ inline constexpr std::size_t message_head = 22;            // of a message's con
 inline constexpr std::size_t footer_size = 20;             // of the content
 inline constexpr std::size_t chunk_fixed = 8 + 8 + 8 + 4;  // before the compression's name
 
+inline constexpr std::size_t longest_compression = 64;  // name of one
+
 // Begins a record in a buffer; end_record() fills in its length. Returns where the record begins.
 inline std::size_t begin_record(byte_buffer& to, opcode code) {
   const std::size_t at = to.size();
@@ -62,6 +65,17 @@ void put_channel(byte_buffer& to, std::uint16_t id, std::uint16_t schema_id, con
 [[nodiscard]] constexpr std::int64_t from_mcap_time(std::uint64_t ns) noexcept {
   constexpr std::uint64_t most = INT64_MAX;
   return static_cast<std::int64_t>(ns < most ? ns : most);
+}
+
+// The bytes that a chunk may have when it is compressed to so many.
+[[nodiscard]] constexpr std::uint64_t most_decompressed(std::uint64_t compressed) noexcept {
+  constexpr std::uint64_t small = std::uint64_t{64} << 20;
+  return std::min(max_chunk_bytes, small + std::min(compressed, max_chunk_bytes) * 1000);
+}
+
+// What a time has beyond that.
+[[nodiscard]] constexpr std::uint64_t excess_of(std::uint64_t ns) noexcept {
+  return ns - static_cast<std::uint64_t>(from_mcap_time(ns));
 }
 
 struct record {
@@ -89,6 +103,8 @@ struct message_record {
   std::uint32_t sequence = 0;
   std::int64_t log_time = 0;
   std::int64_t publish_time = 0;
+  std::uint64_t log_excess = 0;
+  std::uint64_t publish_excess = 0;
   std::span<const std::byte> data;
 };
 struct chunk_record {  // the fields before the compressed records
@@ -100,8 +116,8 @@ struct chunk_record {  // the fields before the compressed records
   std::uint64_t size = 0;  // of the compressed records
 };
 struct attachment_record {
-  std::int64_t log_time = 0;
-  std::int64_t create_time = 0;
+  std::uint64_t log_time = 0;
+  std::uint64_t create_time = 0;
   std::string_view name;
   std::string_view media_type;
   std::uint64_t size = 0;

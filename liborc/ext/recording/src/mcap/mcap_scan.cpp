@@ -131,8 +131,8 @@ void scanner::take_attachment(const record_place& found) {
   }
   if (!walk_.status()) return leave_out("attachment", found, "cannot be read");
   if (!whole) return leave_out("attachment", found, "is broken");
-  to_.attachments.push_back({std::string(about.name), std::string(about.media_type),
-                             about.create_time != 0 ? about.create_time : about.log_time, about.size});
+  to_.attachments.push_back(
+      {std::string(about.name), std::string(about.media_type), about.log_time, about.create_time, about.size});
   to_.attachment_places.push_back({found.offset, found.length});
 }
 
@@ -186,6 +186,7 @@ void scanner::run() {
     if (in_data) take(found);
   }
   end_run();
+  if (const auto lacking = catalog_.lacks(); !lacking.empty()) about.left_out.add(file_.name() + ": " + lacking);
   // Without its length, nothing says where the next record begins.
   if (!has_footer && !walk_.status()) {
     about.left_out.add(walk_.status().error().message() + ", from byte " + std::to_string(walk_.at()) + " on");

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "bytes/crc32.h"
 #include "mcap/mcap_contents.h"
@@ -91,7 +92,8 @@ bool summary_reader::take_chunk(std::span<const std::byte> content) {
   while (indexes.left() > 0) {
     const auto id = catalog_.find(indexes.number<std::uint16_t>());
     indexes.number<std::uint64_t>();
-    if (indexes.failed() || !id) return fail("a chunk has a channel that is not described");
+    if (indexes.failed()) return fail("a chunk's index is broken");
+    if (!id) return lack();  // the summary need not repeat channels
     made.channels.push_back(*id);
   }
   if (made.channels.empty()) {
@@ -109,13 +111,12 @@ bool summary_reader::take_attachment(std::span<const std::byte> content) {
   attachment_place place;
   place.offset = from.number<std::uint64_t>();
   place.length = from.number<std::uint64_t>();
-  const auto log_time = from_mcap_time(from.number<std::uint64_t>());
-  const auto create_time = from_mcap_time(from.number<std::uint64_t>());
   attachment made;
+  made.log_time_ns = from.number<std::uint64_t>();
+  made.create_time_ns = from.number<std::uint64_t>();
   made.size = from.number<std::uint64_t>();
   made.name = from.text();
   made.media_type = from.text();
-  made.time_ns = create_time != 0 ? create_time : log_time;
   if (from.failed() || !has_place(place.offset, place.length) || made.size > place.length) {
     return fail("an attachment has an impossible place");
   }
@@ -164,11 +165,16 @@ bool summary_reader::take(const record& found) {
 }
 
 bool summary_reader::is_complete() {
-  if (!statistics_) return lack();
+  if (!statistics_ || !catalog_.lacks().empty()) return lack();
   const statistics_record& s = *statistics_;
-  if (s.chunks != chunks_ || s.metadata != to_.metadata.size() || s.attachments != to_.attachments.size()) {
-    return fail("the summary has not all that its statistics count");
+  // Each kind of index may be left out, but not a part of one.
+  const std::array<std::pair<std::uint64_t, std::size_t>, 3> counts = {
+      {{s.chunks, chunks_}, {s.metadata, to_.metadata.size()}, {s.attachments, to_.attachments.size()}}};
+  for (const auto& [counted, indexed] : counts) {
+    if (counted != indexed && indexed != 0) return fail("the summary has not all that its statistics count");
   }
+  for (const auto& [counted, indexed] : counts)
+    if (counted != indexed) return lack();
   if (s.messages > 0 && (to_.blocks.empty() || s.counts.empty())) return lack();
   // Each place once: an index that names one chunk many times would make it cost many times.
   auto by_offset = to_.blocks;
@@ -183,7 +189,7 @@ bool summary_reader::is_complete() {
   auto& about = to_.about;
   for (const auto& [number, count] : s.counts) {
     const auto id = catalog_.find(number);
-    if (!id) return fail("the statistics count a channel that is not described");
+    if (!id) return lack();
     if (count != 0 && !indexed[*id]) return lack();
     counted += count;
     if (about.samples_of.size() <= *id) about.samples_of.resize(std::size_t{*id} + 1);

@@ -5,12 +5,36 @@
 
 namespace orc::recording::detail {
 
+bool mcap_walk::begins_record(std::uint64_t offset) {
+  byte_cursor from(window_.at(offset, record_head));
+  const auto code = from.number<std::uint8_t>();
+  const auto content = from.number<std::uint64_t>();
+  return !from.failed() && code != 0 && content <= file_.size() - offset - record_head;
+}
+
+// A chunk says its length twice: the record's counts unless it cannot be right.
+std::uint64_t mcap_walk::length_of_chunk(std::uint64_t offset, std::uint64_t claimed) {
+  byte_cursor from(window_.at(offset, chunk_fixed + 4 + longest_compression + 8));
+  chunk_record head;
+  const std::uint64_t rest = file_.size() - offset;
+  if (!parse(from, head) || head.size > rest - from.at()) return claimed;
+  const std::uint64_t length = from.at() + head.size;
+  const bool is_possible = claimed >= length && claimed <= rest;
+  return claimed == length || (is_possible && begins_record(offset + claimed)) ? claimed : length;
+}
+
 bool mcap_walk::next(record_place& found) {
   const auto head = window_.at(at_, record_head);
   if (head.size() < record_head) return false;
   byte_cursor from(head);
   found.code = static_cast<opcode>(from.number<std::uint8_t>());
-  const auto content = from.number<std::uint64_t>();
+  auto content = from.number<std::uint64_t>();
+  found.says_other = false;
+  if (found.code == opcode::chunk) {
+    const std::uint64_t length = length_of_chunk(at_ + record_head, content);
+    found.says_other = length != content;
+    content = length;
+  }
   // No record has opcode 0: this is where the blocks of a file were never written.
   if (found.code == opcode{} || content > file_.size() - at_ - record_head) return false;
   found.offset = at_;

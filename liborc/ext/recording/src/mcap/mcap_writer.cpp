@@ -1,8 +1,9 @@
 #include "mcap/mcap_writer.h"
 
-#include <cstdlib>
+#include <algorithm>
 
 #include "bytes/crc32.h"
+#include "bytes/utf8.h"
 #include "orc/recording/reader.h"
 
 namespace orc::recording::detail {
@@ -28,8 +29,10 @@ result mcap_writer::open(const std::string& path) {
   byte_buffer begin;
   begin.put_bytes(std::as_bytes(std::span(mcap_magic)));
   const std::size_t at = begin_record(begin, opcode::header);
-  begin.put_string("");
-  begin.put_string(std::string("orc ") + orc::version());
+  begin.put_string(utf8_of(options_.profile));
+  const std::string library = std::string("orc ") + orc::version();
+  const bool says_so = options_.copy_of.empty() || options_.copy_of.starts_with(library);
+  begin.put_string(says_so ? library : library + ", copy of " + utf8_of(options_.copy_of));
   end_record(begin, at);
   auto done = append({begin.bytes()});
   if (!done) file_.discard();
@@ -64,7 +67,10 @@ result mcap_writer::add_channel(const channel& added, channel_id& made) {
     return {errc::bad_argument,
             "the name or the schema of a topic is too long for a recording: '" + added.topic.substr(0, 64) + "'"};
   }
-  if (!index_.add_channel(added, made, chunk_.records())) {
+  channel named{utf8_of(added.topic), added.type, utf8_of(added.metadata)};
+  for (std::string* each : {&named.type.name, &named.type.schema_encoding, &named.type.message_encoding})
+    *each = utf8_of(*each);
+  if (!index_.add_channel(named, made, chunk_.records())) {
     return {errc::bad_argument,
             file_.path() + " has " + std::to_string(max_channels) + " channels, and no place for more"};
   }
@@ -75,7 +81,8 @@ bool mcap_writer::belongs_to_next(const sample& s) const noexcept {
   if (!chunk_.has_messages()) return false;
   if (chunk_.size() + record_head + message_head + s.data.size() > options_.chunk_bytes) return true;
   // Also when the clock was set back.
-  return std::abs(s.received_ns - chunk_.first()) >= options_.chunk_ns;
+  const std::uint64_t at = to_mcap_time(s.received_ns);
+  return std::max(at, chunk_.first()) - std::min(at, chunk_.first()) >= static_cast<std::uint64_t>(options_.chunk_ns);
 }
 
 result mcap_writer::write(const sample& s) {
@@ -103,14 +110,15 @@ result mcap_writer::write_large(const sample& s) {
   return write_chunk(s.data);
 }
 
-void mcap_writer::put_chunk_head(std::uint64_t records, std::uint64_t compressed, std::uint32_t crc) {
+void mcap_writer::put_chunk_head(std::uint64_t records, std::uint64_t compressed, std::uint32_t crc,
+                                 std::string_view compression) {
   head_.clear();
   const std::size_t at = begin_record(head_, opcode::chunk);
-  head_.put(to_mcap_time(chunk_.first()));
-  head_.put(to_mcap_time(chunk_.last()));
+  head_.put(chunk_.first());
+  head_.put(chunk_.last());
   head_.put(records);
   head_.put(crc);
-  head_.put_string(name_of(options_.compression));
+  head_.put_string(compression);
   head_.put(compressed);
   head_.put_at(at + 1, head_.size() - at - record_head + compressed);
 }
@@ -119,13 +127,18 @@ result mcap_writer::write_chunk(std::span<const std::byte> tail) {
   const auto records = chunk_.records().bytes();
   const std::uint32_t crc = crc32(tail, crc32(records));
   auto stored = records;
+  auto kept_as = compression::none;
   if (compressor_) {
     if (auto done = compressor_->compress(records, compressed_); !done) return done;
-    stored = compressed_.bytes();
+    // Readers, such as ours, take what is compressed too well for an attack.
+    if (records.size() <= most_decompressed(compressed_.size())) {
+      stored = compressed_.bytes();
+      kept_as = options_.compression;
+    }
   }
   const std::uint64_t uncompressed = records.size() + tail.size();
   const std::uint64_t size = stored.size() + tail.size();
-  put_chunk_head(uncompressed, size, crc);
+  put_chunk_head(uncompressed, size, crc, name_of(kept_as));
 
   const std::uint64_t offset = file_.size();
   const std::uint64_t length = head_.size() + size;
@@ -137,8 +150,7 @@ result mcap_writer::write_chunk(std::span<const std::byte> tail) {
   }
   auto done = append({head_.bytes(), stored, tail, indexes_.bytes()});
   if (done) {
-    index_.add_chunk(chunk_, {offset, length, indexes_.size(), size, uncompressed, name_of(options_.compression)},
-                     index_at_);
+    index_.add_chunk(chunk_, {offset, length, indexes_.size(), size, uncompressed, name_of(kept_as)}, index_at_);
     done = sync();
   }
   chunk_.clear();
@@ -147,34 +159,36 @@ result mcap_writer::write_chunk(std::span<const std::byte> tail) {
 
 result mcap_writer::add_metadata(std::string_view name, const std::map<std::string, std::string>& entries) {
   if (auto can = usable(); !can) return can;
+  const std::string text = utf8_of(name);
   byte_buffer made;
   const std::size_t at = begin_record(made, opcode::metadata);
-  made.put_string(name);
-  put_text_map(made, entries);
+  made.put_string(text);
+  put_text_map(made, utf8_of(entries));
   end_record(made, at);
   const std::uint64_t offset = file_.size();
   auto done = append({made.bytes()});
-  if (done) index_.add_metadata(offset, made.size(), name);
+  if (done) index_.add_metadata(offset, made.size(), text);
   return done;
 }
 
-result mcap_writer::add_attachment(std::string_view name, std::string_view media_type, std::int64_t time_ns,
-                                   std::span<const std::byte> data) {
+result mcap_writer::add_attachment(const attachment& about, std::span<const std::byte> data) {
   if (auto can = usable(); !can) return can;
+  const attachment named{utf8_of(about.name), utf8_of(about.media_type), about.log_time_ns, about.create_time_ns,
+                         data.size()};
   byte_buffer made;
   const std::size_t at = begin_record(made, opcode::attachment);
-  made.put(to_mcap_time(time_ns));
-  made.put(to_mcap_time(time_ns));
-  made.put_string(name);
-  made.put_string(media_type);
-  made.put(static_cast<std::uint64_t>(data.size()));
+  made.put(named.log_time_ns);
+  made.put(named.create_time_ns);
+  made.put_string(named.name);
+  made.put_string(named.media_type);
+  made.put(named.size);
   const std::uint64_t length = made.size() - at + data.size() + 4;
   made.put_at(at + 1, length - record_head);
   byte_buffer end;
   end.put(crc32(data, crc32(made.bytes().subspan(at + record_head))));
   const std::uint64_t offset = file_.size();
   auto done = append({made.bytes(), data, end.bytes()});
-  if (done) index_.add_attachment(offset, length, time_ns, data.size(), name, media_type);
+  if (done) index_.add_attachment(offset, length, named);
   return done;
 }
 

@@ -26,8 +26,7 @@ class mcap_writer final : public writer {
   result add_channel(const channel& added, channel_id& made) override;
   result write(const sample& s) override;
   result add_metadata(std::string_view name, const std::map<std::string, std::string>& entries) override;
-  result add_attachment(std::string_view name, std::string_view media_type, std::int64_t time_ns,
-                        std::span<const std::byte> data) override;
+  result add_attachment(const attachment& about, std::span<const std::byte> data) override;
   result flush() override;
   result close() override;
   [[nodiscard]] bool is_full() const noexcept override { return file_.is_full(); }
@@ -39,7 +38,7 @@ class mcap_writer final : public writer {
   result write_large(const sample& s);
   // Writes the open chunk; `tail` is the data of its last message.
   result write_chunk(std::span<const std::byte> tail);
-  void put_chunk_head(std::uint64_t records, std::uint64_t compressed, std::uint32_t crc);
+  void put_chunk_head(std::uint64_t records, std::uint64_t compressed, std::uint32_t crc, std::string_view compression);
   // Appends this as one, with a place for the summary behind it; an error stays.
   result append(std::initializer_list<std::span<const std::byte>> pieces);
   // Waits for the disk if that is wanted and something is new.

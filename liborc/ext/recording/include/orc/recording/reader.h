@@ -49,13 +49,6 @@ struct named_metadata {
   std::map<std::string, std::string> entries = {};
 };
 
-struct attachment {
-  std::string name = {};
-  std::string media_type = {};
-  std::int64_t time_ns = 0;
-  std::uint64_t size = 0;
-};
-
 // A file comes from anywhere: each number, length and offset is checked; memory is bounded by the limits below; a
 // broken record is an error that names the byte, and never a crash.
 inline constexpr std::uint64_t max_chunk_bytes = std::uint64_t{1} << 30;  // uncompressed; also of other records

@@ -12,8 +12,8 @@
 
 namespace orc::recording {
 
-// One file. A thread at a time. After a call has failed with system_error, the file holds all whole chunks before it;
-// close() then completes what the disk allows.
+// One file. Text that is not UTF-8 is written with \xNN for each byte that is none. A thread at a time. After a call
+// has failed with system_error, the file holds all whole chunks before it; close() then completes what the disk allows.
 class writer {
  public:
   virtual ~writer() = default;  // closes; errors of that are lost
@@ -34,8 +34,8 @@ class writer {
 
   // Named texts, and attached files. A format without them (LCM log) drops them and returns ok.
   virtual result add_metadata(std::string_view name, const std::map<std::string, std::string>& entries) = 0;
-  virtual result add_attachment(std::string_view name, std::string_view media_type, std::int64_t time_ns,
-                                std::span<const std::byte> data) = 0;
+  // `about.size` does not count.
+  virtual result add_attachment(const attachment& about, std::span<const std::byte> data) = 0;
 
   // Writes the open chunk, however small. A recorder calls it once a second, when samples are rare.
   virtual result flush() = 0;
@@ -59,6 +59,8 @@ struct mcap_options {
   std::int64_t chunk_ns = 1'000'000'000;
   bool sync = false;       // fdatasync after each chunk and in flush(): what is written survives a power loss
   bool overwrite = false;  // false: an existing file is an error
+  std::string profile = {};
+  std::string copy_of = {};  // the library that wrote the file of which this is a copy
 };
 
 // Both make a new file: `overwrite` removes a file or a symbolic link of that name first, and never writes through the
