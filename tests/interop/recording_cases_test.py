@@ -22,7 +22,7 @@ from typing import Any, Callable, Iterator
 
 try:
     import zstandard
-    from mcap.reader import NonSeekingReader, make_reader
+    from mcap.reader import make_reader
     from mcap.writer import CompressionType, IndexType, Writer
 except ImportError as missing:
     print(f"skipped: {missing}")
@@ -239,6 +239,7 @@ def default_names_never_clash(case: Case) -> None:
     with case.broker():
         recorders = [subprocess.Popen([case.orc, "record", "--duration", "0.2", "--force"], cwd=case.scratch) for _ in range(4)]
         assert [each.wait(100) for each in recorders] == [0, 0, 0, 0]
+    assert len(list(case.scratch.glob("orc_*.mcap"))) == len(recorders)
 
 
 CASES = [
