@@ -100,9 +100,35 @@ def an_index_may_be_left_out(case: Case) -> None:
     assert "no problem in 3 samples" in case.run("log", "check", name).stdout
 
 
+def messages_beside_chunks_are_read(case: Case) -> None:
+    name = case.make("mixed.mcap", fill_json)
+    data = case.path(name).read_bytes()
+    chunk = next(at for at in range(len(data)) if data[at] == 6 and data[at + 9 : at + 17] == struct.pack("<Q", AT))
+    declared = record(3, struct.pack("<H", 1) + text(b"J") + text(b"jsonschema") + text(b"{}"))
+    declared += record(4, struct.pack("<HH", 1, 1) + text(b"arm") + text(b"json") + bytes(4))
+    alone = declared + record(5, struct.pack("<HIQQ", 1, 9, AT - 5, AT) + b"{}")
+    length = len(alone)
+    # The index has the places of before; its offsets are moved.
+    with open(case.path(name), "rb") as file:
+        about = make_reader(file).get_summary()
+    assert about is not None
+    moved = data[:chunk] + alone + data[chunk:]
+    for index in about.chunk_indexes:
+        old = struct.pack("<QQ", index.chunk_start_offset, index.chunk_length)
+        moved = moved.replace(old, struct.pack("<QQ", index.chunk_start_offset + length, index.chunk_length))
+    (start,) = struct.unpack("<Q", data[-28:-20])
+    moved = moved[:-28] + struct.pack("<QQI", start + length, 0, 0) + MAGIC
+    # The statistics count all four.
+    statistics = moved.index(bytes([11]) + struct.pack("<Q", 56), start + length)
+    moved = moved[: statistics + 9] + struct.pack("<Q", 4) + moved[statistics + 17 :]
+    moved = moved.replace(struct.pack("<IHQ", 10, 1, 3), struct.pack("<IHQ", 10, 1, 4))
+    case.put(name, moved)
+    assert len(case.run("log", "echo", name, "--json").stdout.splitlines()) == 4
+
+
 def late_samples_are_not_lost(case: Case) -> None:
     for sequences, lost in (((0, 2, 1, 3, 5, 4, 6), 0), ((1, 2, 5, 3, 6), 1), ((7, 8, 1, 2), 0)):
-        name = case.make("order.mcap", lambda writer: fill_json(writer, sequences))
+        name = case.make("order.mcap", lambda writer, sequences=sequences: fill_json(writer, sequences))
         topic = json.loads(case.run("log", "info", name, "--json").stdout)["topics"][0]
         assert topic["lost"] == lost, (sequences, topic)
 
@@ -154,6 +180,7 @@ def other_files_are_named(case: Case) -> None:
         ("a.mcap.lz4", b"\x04\x22\x4d\x18" + bytes(20), "compressed with lz4"),
         ("a.db3", b"SQLite format 3\0" + bytes(99), "SQLite database"),
         ("a.bag", b"#ROSBAG V2.0\n" + bytes(99), "bag of ROS 1"),
+        ("two.mcap", whole + whole, "another MCAP file"),
         ("folder", None, "is a directory"),
     ):
         if data is not None:
@@ -244,6 +271,7 @@ def default_names_never_clash(case: Case) -> None:
 
 CASES = [
     an_index_may_be_left_out,
+    messages_beside_chunks_are_read,
     late_samples_are_not_lost,
     json_needs_no_schema,
     copies_are_utf8,

@@ -35,6 +35,7 @@ class log_echo_command {
     if (const result read = types_.read(options_.type, options_.lcm_types); !read) return fail(read, exit_code::usage);
     if (const result opened = merged_recording::open({options_.file}, source_); !opened)
       return fail(opened, exit_code::failed);
+    note_torn_end(out_, *source_);
     const part_outcome chosen = choose_part(options_.part, *source_, span_);
     if (chosen.exit_code != exit_code::ok) return fail(chosen.why, chosen.exit_code);
     if (const result moved = source_->seek(span_.from_ns); !moved) return fail(moved, exit_code::failed);

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <system_error>
 
+#include "tools/orc/recording/recorded_types.h"
 #include "tools/orc/recording/shared_channel.h"
 
 namespace orc::cli {
@@ -24,7 +25,7 @@ void log_statistics::add_channels(const std::vector<recording::channel>& channel
   while (channels_.size() < channels.size()) {
     const recording::channel& added = channels[channels_.size()];
     topic_statistics& topic = topics_[added.topic];
-    topic.type = added.type.name;
+    topic.type = shown_name(added.type);
     ++topic.channels;
     if (std::string by = shared_publication_of(added); !by.empty()) topic.shared_by.insert(std::move(by));
     channels_.push_back({.topic = &topic});

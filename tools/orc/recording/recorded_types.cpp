@@ -9,6 +9,10 @@ bool is_unknown(const type_description& type) noexcept {
   return type.name.empty() && type.schema.empty() && type.message_encoding != "json";
 }
 
+const std::string& shown_name(const type_description& type) noexcept {
+  return type.name.empty() && !is_unknown(type) ? type.message_encoding : type.name;
+}
+
 result recorded_types::read(const std::string& type, const std::vector<std::string>& lcm_types) {
   if (!type.empty()) {
     const auto found = type_from_file(type);

@@ -17,6 +17,9 @@ namespace orc::cli {
 // needs no schema.
 [[nodiscard]] bool is_unknown(const type_description& type) noexcept;
 
+// The name of a type; of JSON without a schema "json".
+[[nodiscard]] const std::string& shown_name(const type_description& type) noexcept;
+
 // Takes the type of the channel; of a channel without one, the type that --lcm-types has for the message.
 class recorded_types {
  public:

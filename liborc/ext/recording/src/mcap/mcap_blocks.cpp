@@ -32,7 +32,10 @@ result mcap_blocks::chunk_head(std::uint64_t offset, std::uint64_t length, chunk
   data_offset = offset + from.at();
   compression = head.compression;
   head.compression = compression;
-  if (head.size > length - from.at() || head.size > max_chunk_bytes) {
+  // The checksum decides whether the record has all.
+  head.says_more = length >= from.at() && head.size > length - from.at();
+  if (head.says_more) head.size = length - from.at();
+  if (length < from.at() || head.size > max_chunk_bytes) {
     return broken(file_.name(), at_byte("the chunk", offset) + " has an impossible size");
   }
   return {};

@@ -80,7 +80,8 @@ void checker::take_chunk(const record_place& found) {
     note(done.error().message());
     return;
   }
-  if (found.says_other) note_at("the chunk", found.offset, "is a record of another length than its content");
+  if (found.says_other || head.says_more)
+    note_at("the chunk", found.offset, "is a record of another length than its content");
   if (content_.data.size() != head.uncompressed) {
     note_at("the chunk", found.offset,
             "has " + std::to_string(content_.data.size()) + " bytes of messages instead of " +

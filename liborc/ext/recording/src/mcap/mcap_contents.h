@@ -34,6 +34,8 @@ class mcap_walk {
 
   // The next record that is whole. False: there is none, because the file ends or is torn or broken here.
   bool next(record_place& found);
+  // Goes on there.
+  void jump(std::uint64_t to) noexcept { at_ = to; }
   // Where the next record would begin.
   [[nodiscard]] std::uint64_t at() const noexcept { return at_; }
   // The first bytes of a record's content, as far as file_window goes.

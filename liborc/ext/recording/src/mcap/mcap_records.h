@@ -114,6 +114,7 @@ struct chunk_record {  // the fields before the compressed records
   std::uint32_t crc = 0;
   std::string_view compression;
   std::uint64_t size = 0;  // of the compressed records
+  bool says_more = false;  // of them than the record has
 };
 struct attachment_record {
   std::uint64_t log_time = 0;

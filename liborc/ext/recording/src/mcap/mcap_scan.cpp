@@ -26,7 +26,7 @@ class scanner {
   void take_chunk(const record_place& found);
   void take_attachment(const record_place& found);
   void leave_out(const char* what, const record_place& found, const std::string& why);
-  [[nodiscard]] bool ends_with_magic() const;
+  [[nodiscard]] bool has_magic(std::uint64_t offset) const;
   void end_run();
   void count(channel_id which, std::int64_t time, block& in);
   void finish(block& made);
@@ -167,10 +167,10 @@ void scanner::take(const record_place& found) {
   }
 }
 
-bool scanner::ends_with_magic() const {
-  std::array<std::byte, mcap_magic.size()> end{};
-  return file_.size() == walk_.at() + end.size() && file_.read(walk_.at(), end) &&
-         std::ranges::equal(end, std::as_bytes(std::span(mcap_magic)));
+bool scanner::has_magic(std::uint64_t offset) const {
+  std::array<std::byte, mcap_magic.size()> there{};
+  return file_.size() >= offset + there.size() && file_.read(offset, there) &&
+         std::ranges::equal(there, std::as_bytes(std::span(mcap_magic)));
 }
 
 void scanner::run() {
@@ -191,8 +191,14 @@ void scanner::run() {
   if (!has_footer && !walk_.status()) {
     about.left_out.add(walk_.status().error().message() + ", from byte " + std::to_string(walk_.at()) + " on");
   }
-  about.closed = has_footer && ends_with_magic();
-  if (about.closed) about.readable_bytes = file_.size();
+  const std::uint64_t end = walk_.at() + mcap_magic.size();
+  about.closed = has_footer && has_magic(walk_.at());
+  if (!about.closed) return;
+  about.readable_bytes = end;
+  if (has_magic(end)) {
+    about.left_out.add(file_.name() + ": another MCAP file begins at byte " + std::to_string(end) +
+                       ": read it alone (tail -c +" + std::to_string(end + 1) + ")");
+  }
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Reads the summary section.
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -34,6 +35,7 @@ class summary_reader {
   bool take_attachment(std::span<const std::byte> content);
   bool take_metadata(std::span<const std::byte> content);
   bool is_complete();
+  [[nodiscard]] bool has_more_messages() const;
   bool has_place(std::uint64_t offset, std::uint64_t length) const noexcept {
     return length >= record_head && offset >= mcap_magic.size() && offset <= start_ && length <= start_ - offset;
   }
@@ -47,6 +49,7 @@ class summary_reader {
   std::optional<statistics_record> statistics_;
   std::size_t chunks_ = 0;
   std::uint64_t metadata_bytes_ = 0;
+  std::map<std::uint64_t, std::uint64_t> indexed_;  // where what has an index begins and ends
 };
 
 bool summary_reader::read_section() {
@@ -84,9 +87,10 @@ bool summary_reader::take_chunk(std::span<const std::byte> content) {
   made.offset = from.number<std::uint64_t>();
   made.length = from.number<std::uint64_t>();
   byte_cursor indexes = from.nested();
-  from.number<std::uint64_t>();
+  const auto index_length = from.number<std::uint64_t>();
   const auto compression = from.text();
   if (from.failed() || !has_place(made.offset, made.length)) return fail("a chunk has an impossible place");
+  indexed_[made.offset] = made.offset + made.length + std::min(index_length, start_);
   ++chunks_;
   ++to_.about.compressions[std::string(compression)];
   while (indexes.left() > 0) {
@@ -120,6 +124,7 @@ bool summary_reader::take_attachment(std::span<const std::byte> content) {
   if (from.failed() || !has_place(place.offset, place.length) || made.size > place.length) {
     return fail("an attachment has an impossible place");
   }
+  indexed_[place.offset] = place.offset + place.length;
   to_.attachments.push_back(std::move(made));
   to_.attachment_places.push_back(place);
   return true;
@@ -134,6 +139,7 @@ bool summary_reader::take_metadata(std::span<const std::byte> content) {
     return fail("a metadata record has an impossible place");
   }
   metadata_bytes_ += length;
+  indexed_[offset] = offset + length;
   // The record alone: a recording can have many of them, far from each other.
   byte_buffer bytes;
   bytes.resize(static_cast<std::size_t>(length));
@@ -162,6 +168,22 @@ bool summary_reader::take(const record& found) {
       return parse(found.content, *statistics_) || fail("the statistics are broken");
     default: return true;
   }
+}
+
+// Whether there may be messages that no index names: outside of chunks, or in chunks without an index.
+bool summary_reader::has_more_messages() const {
+  mcap_walk walk(file_, mcap_magic.size());
+  record_place found;
+  while (walk.at() < start_) {
+    if (const auto known = indexed_.find(walk.at()); known != indexed_.end()) {
+      walk.jump(known->second);
+    } else if (!walk.next(found) || found.code == opcode::message || found.code == opcode::chunk) {
+      return true;
+    } else if (found.code == opcode::data_end) {
+      return false;
+    }
+  }
+  return false;
 }
 
 bool summary_reader::is_complete() {
@@ -195,7 +217,7 @@ bool summary_reader::is_complete() {
     if (about.samples_of.size() <= *id) about.samples_of.resize(std::size_t{*id} + 1);
     about.samples_of[*id] += count;
   }
-  if (counted != s.messages) return lack();  // it omits channels
+  if (counted != s.messages || has_more_messages()) return lack();
   about.samples = s.messages;
   about.first_ns = s.first;
   about.last_ns = s.last;
