@@ -49,6 +49,21 @@ TEST_CASE("json: what is not too deep can be read beside what is", "[unit]") {
   CHECK(read["failed"] == 4);
 }
 
+TEST_CASE("json: does not read what would take much more memory than its text", "[unit]") {
+  std::string lists = "[[]";
+  for (int i = 0; i < 600'000; ++i) lists += ",[]";
+  lists += ']';
+  for (const std::string& heavy : {lists, "[" + std::string(5'000'000, ',') + "]", std::string(600'000, '{')})
+    CHECK_THAT(problem_of(heavy), contains("JSON of more than 4,194,304 numbers"));
+  ordered_json own;
+  CHECK_FALSE(read_json(lists, own, orc::detail::any_json_depth));
+  std::string numbers = "[0";
+  for (int i = 0; i < 1'000'000; ++i) numbers += ",1";
+  CHECK(problem_of(numbers + "]").empty());
+  CHECK(problem_of("\"" + std::string(5'000'000, '[') + "\\\"[,\"").empty());
+  CHECK(orc::detail::json_weight(R"([1,"a,\\",{"b":2}])") == 8 + 1 + 8 + 1 + 8 + 8);
+}
+
 TEST_CASE("json: says why a text is none", "[unit]") {
   CHECK_THAT(problem_of("{\"a\": }"), contains("[json.exception.parse_error.101] parse error at line 1, column 7"));
   CHECK_THAT(problem_of("1 2"), contains("parse_error.101"));

@@ -2,6 +2,7 @@
 
 #include "tools/web/http/http_connection.h"
 
+#include <algorithm>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/rfc7230.hpp>
 #include <boost/beast/http/write.hpp>
@@ -90,7 +91,10 @@ void http_connection::open_websocket(const request_type& request) {
     return refuse(request, http::status::not_found, "this WebSocket is somewhere else\n");
   if (!admits(request, *protocol))
     return refuse(request, http::status::forbidden, "pages of other servers may not connect\n");
-  if (server_.clients.size() >= max_clients)
+  // A host gets half of the places that the others leave.
+  const auto host = remote_host(stream_.socket());
+  const auto own = static_cast<std::size_t>(std::ranges::count(server_.clients, host, &websocket_connection::host));
+  if (2 * own >= max_clients - (server_.clients.size() - own))
     return refuse(request, http::status::service_unavailable, "too many clients\n");
   std::make_shared<websocket_connection>(server_, std::move(stream_), std::move(counted_), *protocol)->start(request);
 }

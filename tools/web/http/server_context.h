@@ -1,10 +1,12 @@
 // What the connections of a server share. Includes Boost: only for the files that implement web_server.
 #pragma once
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <list>
 #include <set>
@@ -53,6 +55,17 @@ class counted_socket {
   const auto at = socket.local_endpoint(failed);
   if (failed) return {};
   return detail::ip_port::of(*at.data()).value_or(detail::ip_port{});
+}
+
+// The host at the other end. It may take any address of its /64 over IPv6; all loopback addresses are this host.
+[[nodiscard]] inline detail::ip_address remote_host(const boost::asio::ip::tcp::socket& socket) {
+  boost::system::error_code failed;
+  const auto at = socket.remote_endpoint(failed);
+  if (failed) return {};
+  auto host = detail::ip_port::of(*at.data()).value_or(detail::ip_port{}).address;
+  if (host.is_loopback()) return detail::ip_address::loopback_v4();
+  if (!host.is_v4()) std::fill(host.bytes.begin() + 8, host.bytes.end(), std::uint8_t{0});
+  return host;
 }
 
 }  // namespace orc::web

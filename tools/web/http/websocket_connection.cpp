@@ -31,6 +31,7 @@ constexpr int kernel_bytes = 16 << 10;  // not sent yet; what waits in the kerne
 websocket_connection::websocket_connection(server_context& server, beast::tcp_stream&& from,
                                            std::unique_ptr<counted_socket> counted, session_maker& protocol)
     : server_(server),
+      host_(remote_host(from.socket())),
       protocol_(protocol),
       counted_(std::move(counted)),
       stream_(std::move(from)),

@@ -29,6 +29,7 @@ class websocket_connection : public std::enable_shared_from_this<websocket_conne
   websocket_connection& operator=(const websocket_connection&) = delete;
 
   void start(const upgrade_request& request);
+  [[nodiscard]] const detail::ip_address& host() const noexcept { return host_; }
   // Looks for news of the session, and returns when to look again.
   [[nodiscard]] clock::time_point refresh(clock::time_point now);
   // Once a second: pings, and ends a connection whose client does not answer.
@@ -44,6 +45,7 @@ class websocket_connection : public std::enable_shared_from_this<websocket_conne
   void end();
 
   server_context& server_;
+  const detail::ip_address host_;
   const session_maker& protocol_;
   const std::unique_ptr<counted_socket> counted_;
   boost::beast::websocket::stream<boost::beast::tcp_stream> stream_;

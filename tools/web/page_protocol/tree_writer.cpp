@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/text/printable.h"
+#include "json/json_io.h"
 #include "orc/types/visitor.h"
 #include "tools/web/json_text.h"
 
@@ -274,7 +275,11 @@ class tree_writer final : public types::visitor {
 result append_tree(std::string& to, const types::decoder& type, std::span<const std::byte> sample,
                    const tree_limits& limits, bool& cut) {
   tree_writer writer(to, limits);
-  result done = type.walk(sample, writer);
+  const bool is_text = type.type().message_encoding == "json";
+  const std::string_view text(reinterpret_cast<const char*>(sample.data()), is_text ? sample.size() : 0);
+  result done = detail::json_weight(text, limits.weight) > limits.weight
+                    ? result{errc::bad_argument, "the JSON has too many values to show"}
+                    : type.walk(sample, writer);
   writer.finish();
   cut = writer.was_cut();
   return done;

@@ -20,10 +20,12 @@ struct tree_limits {
   std::size_t text = 4096;                     // bytes shown of a text
   std::size_t bytes = std::size_t{1} << 20;    // of the JSON
   std::size_t visited = std::size_t{100'000};  // values looked at, shown or not
+  std::size_t weight = std::size_t{1} << 20;   // of JSON, which is read whole: see json_weight()
 };
 
 // Appends the tree of a sample. `cut` is set when a limit ended it early; it is whole JSON also then.
-// - bad_argument: the sample violates its format. What was read before is in the tree.
+// - bad_argument: the sample violates its format, or is too much JSON for the thread of all clients. What was read
+// before is in the tree.
 result append_tree(std::string& to, const types::decoder& type, std::span<const std::byte> sample,
                    const tree_limits& limits, bool& cut);
 

@@ -9,6 +9,8 @@ namespace {
 
 template <class Json>
 [[nodiscard]] std::optional<json_problem> read(std::string_view text, Json& found, std::size_t max_depth) {
+  if (max_depth != any_json_depth && json_weight(text) > max_json_weight)
+    return json_problem{false, "JSON of more than 4,194,304 numbers, or 524,288 texts, arrays and objects"};
   using event = typename Json::parse_event_t;
   bool is_too_deep = false;
   const auto limit = [&](int depth, event what, Json&) {
@@ -34,6 +36,24 @@ template <class Json>
 }
 
 }  // namespace
+
+std::size_t json_weight(std::string_view text, std::size_t most) noexcept {
+  constexpr std::size_t allocated = 8;
+  std::size_t weight = 0;
+  for (std::size_t at = 0; at < text.size() && weight <= most; ++at) {
+    switch (text[at]) {
+      case ',': ++weight; break;
+      case '"':
+        while (++at < text.size() && text[at] != '"')
+          if (text[at] == '\\') ++at;
+        [[fallthrough]];
+      case '[':
+      case '{': weight += allocated; break;
+      default: break;
+    }
+  }
+  return weight;
+}
 
 std::optional<json_problem> read_json(std::string_view text, nlohmann::json& found, std::size_t max_depth) {
   return read(text, found, max_depth);

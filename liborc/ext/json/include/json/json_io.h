@@ -14,8 +14,14 @@ namespace orc::detail {
 
 // Objects and arrays within each other: a copy of a much deeper value would overflow the stack.
 inline constexpr std::size_t max_json_depth = 64;
-// For text that this program wrote itself.
+// For text that this program wrote itself: it may also weigh anything.
 inline constexpr std::size_t any_json_depth = SIZE_MAX;
+// A value takes many times the memory of its text: 64 MiB at this weight, 128 MiB while an array grows.
+inline constexpr std::size_t max_json_weight = std::size_t{1} << 22;
+
+// Bounds what reading a text costs, without reading it: 1 for each element, 8 more for each text, array and object.
+// Ends early when the weight is more than `most`.
+[[nodiscard]] std::size_t json_weight(std::string_view text, std::size_t most = max_json_weight) noexcept;
 
 struct json_problem {
   bool is_too_deep = false;
@@ -23,8 +29,9 @@ struct json_problem {
 };
 
 // Reads one value, with nothing but white space around it; of a name that an object has twice, the last value counts.
-// Returns why the text is none, or nothing. Throws std::bad_alloc only. When the value is too deep and nothing else is
-// wrong, what is deeper is discarded in `found`; after any other failure it is unspecified.
+// Returns why the text is none, or nothing. Text above max_json_weight is not read. Throws std::bad_alloc only. When
+// the value is too deep and nothing else is wrong, what is deeper is discarded in `found`; after any other failure it
+// is unspecified.
 [[nodiscard]] std::optional<json_problem> read_json(std::string_view text, nlohmann::json& found,
                                                     std::size_t max_depth = max_json_depth);
 [[nodiscard]] std::optional<json_problem> read_json(std::string_view text, nlohmann::ordered_json& found,
