@@ -47,15 +47,17 @@ class server {
 
  private:
   void take_hello(const call_message& read) {
-    const bool stays = conversation_.take_hello(read.header.remaining_ns);
-    check(!stays || ++hellos_ <= 256);
+    using hello = server_conversation::hello;
+    const auto kind = conversation_.take_hello(read.header.id, read.header.remaining_ns);
+    if (kind == hello::repeated) return;
+    check(kind != hello::first || ++hellos_ <= 256);
     const auto types = read_types(read.payload);
-    if (!stays || !types) {
+    if (kind == hello::too_many || !types) {
       (void)conversation_.refuse();
       return;
     }
     const auto hash = orc::hash_of(types->request);
-    if (conversation_.accept(hash)) check(conversation_.accepts(hash));
+    if (conversation_.accept(read.header.id, hash)) check(conversation_.accepts(hash));
   }
 
   server_conversation conversation_;

@@ -43,7 +43,7 @@ class chaos_calls {
   // `begun`: one failed, or none ended.
   [[nodiscard]] std::string failures(long begun, long until) {
     int failed = 0;
-    int last_code = 0;
+    outcome last;
     for (;;) {
       const auto line = process_.read_line(std::chrono::seconds(under_sanitizer ? 15 : 5));
       const auto ended = line ? take(*line) : std::nullopt;
@@ -51,12 +51,13 @@ class chaos_calls {
       if (ended->begun < begun) continue;
       if (ended->code != 0) {
         ++failed;
-        last_code = ended->code;
+        last = *ended;
       }
       if (ended->begun >= until) break;
     }
     if (failed == 0) return {};
-    return name_ + ": " + std::to_string(failed) + " calls failed, with code " + std::to_string(last_code);
+    return name_ + ": " + std::to_string(failed) + " calls failed, the last one after " +
+           std::to_string(last.begun - begun) + " ms with code " + std::to_string(last.code) + ": " + last.text;
   }
 
   // Ends the client. Returns what is wrong: a call that did not end, or ended twice.
@@ -81,11 +82,14 @@ class chaos_calls {
     long begun = 0;
     long ended = 0;
     std::uint64_t number = 0;
+    std::string text;
   };
   std::optional<outcome> take(const std::string& line) {
     if (line.starts_with("made ")) made_ = std::stoull(line.substr(5));
     outcome one;
-    if (!(std::istringstream(line) >> one.code >> one.begun >> one.ended >> one.number)) return std::nullopt;
+    std::istringstream words(line);
+    if (!(words >> one.code >> one.begun >> one.ended >> one.number)) return std::nullopt;
+    std::getline(words, one.text);
     ++times_ended_[one.number];
     if (one.code == 0) succeeded_.insert(one.number);
     return one;

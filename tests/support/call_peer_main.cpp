@@ -95,8 +95,8 @@ long now_ms() {
   return static_cast<long>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::milliseconds(1));
 }
 
-void say_outcome(int code, long begun, std::uint64_t number) {
-  std::printf("%d %ld %ld %llu\n", code, begun, now_ms(), static_cast<unsigned long long>(number));
+void say_outcome(int code, long begun, std::uint64_t number, const std::string& text) {
+  std::printf("%d %ld %ld %llu %s\n", code, begun, now_ms(), static_cast<unsigned long long>(number), text.c_str());
   std::fflush(stdout);
 }
 
@@ -114,8 +114,9 @@ int ten_a_second(std::uint64_t first, Beat beat) {
 int pace(orc::participant& participant, const std::string& name, const char* first) {
   return ten_a_second(first != nullptr ? std::stoull(first) : 1, [&](std::uint64_t number) {
     participant.call(name, bytes_of({.number = number}), std::chrono::seconds(1))
-        .then(
-            [=, begun = now_ms()](const auto& got) { say_outcome(static_cast<int>(got.error().code), begun, number); });
+        .then([=, begun = now_ms()](const auto& got) {
+          say_outcome(static_cast<int>(got.error().code), begun, number, got.error().text);
+        });
   });
 }
 
@@ -126,7 +127,8 @@ int tune(orc::participant& participant, const std::string& broker, const std::st
     const double wanted = static_cast<double>(number % 100) / 10;
     orc::parameter_value value = wanted;
     const auto set = orc::set_parameter(participant, in, prefix + "/gain", std::chrono::milliseconds(500), value);
-    say_outcome(set && value != orc::parameter_value(wanted) ? -1 : static_cast<int>(set.code()), begun, number);
+    say_outcome(set && value != orc::parameter_value(wanted) ? -1 : static_cast<int>(set.code()), begun, number,
+                set.message());
   });
 }
 
