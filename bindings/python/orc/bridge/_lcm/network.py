@@ -48,7 +48,8 @@ class LcmNetwork:
         self._number = 0
         self._buffer = bytearray(65536)
         self._beacon_at = self._answered = 0.0
-        self._hears_itself = self._heard_itself = False  # ever; since the last beacon
+        self._hears_itself = False
+        self._heard_at = 0.0  # anything
         self._began = time.monotonic()
         try:
             self._use(*_open(url))
@@ -68,9 +69,9 @@ class LcmNetwork:
         """Sends a beacon when it is due. Returns when to call again."""
         if now >= self._beacon_at:
             self._beacon_at = now + _BEACON_S
-            if self._hears_itself and not self._heard_itself:  # an interface that returned with the same index
+            # An interface that returned with the same index. Its own beacon alone may be lost in a flood.
+            if self._hears_itself and now - self._heard_at > 1.5 * _BEACON_S:
                 _leave_network(self._receiver, self._url)
-            self._heard_itself = False
             if not self._is_joined() or self._send(BEACON) in _STALE:
                 self._renew(now)
         return self._beacon_at
@@ -112,6 +113,7 @@ class LcmNetwork:
             except OSError as error:  # such as ENETDOWN
                 self._counters.drop("LCM network", str(error))
                 return
+            self._heard_at = now
             self._take(memoryview(self._buffer)[:size], source[:2], now)
 
     def send(self, channel: bytes, payload: bytes) -> bool:
@@ -124,7 +126,7 @@ class LcmNetwork:
 
     def _take(self, datagram: memoryview, source: Source, now: float) -> None:
         if source == self._self:  # the loop back of our own
-            self._hears_itself = self._heard_itself = True
+            self._hears_itself = True
             return
         if datagram[: len(BEACON)] == BEACON:
             self._heard_tunnel(source, now)

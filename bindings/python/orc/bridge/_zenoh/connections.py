@@ -11,6 +11,7 @@ import errno
 import os
 import re
 import socket
+import stat
 import struct
 import sys
 import threading
@@ -22,8 +23,9 @@ from .log import logger
 _LOOK_EVERY_S = 0.2
 # The second trial of TCP is after a second, and a round trip may take two.
 _CONNECTS_WITHIN_S = 2.2
-# Without an answer. Each takes twice the time of the one before.
-_MAX_TRIALS = 2
+# Without an answer, each takes twice the time of the one before: 1.4 s, or less where the peer tries to connect again.
+_MAX_TRIALS = 3
+_MAX_TRIALS_WHEN_IT_CONNECTS = 2
 _REMEMBERED_S = 60.0
 _MAX_REMEMBERED = 256
 
@@ -57,12 +59,14 @@ class Connections:
         self._thread.join()
 
     def _run(self) -> None:
+        failed = False
         while not self._closing.wait(_LOOK_EVERY_S):
             try:
                 self._look(time.monotonic())
             except Exception:
-                logger.exception("the connections of Zenoh cannot be looked after")
-                return
+                if not failed:
+                    logger.exception("the connections of Zenoh are not looked after now")
+                failed = True
 
     def _look(self, now: float) -> None:
         links = {
@@ -75,14 +79,18 @@ class Connections:
         self._peers.update((there, now) for _, there in links)
         while len(self._peers) > _MAX_REMEMBERED or any(now - at > _REMEMBERED_S for at in self._peers.values()):
             self._peers.pop(min(self._peers, key=lambda each: self._peers[each]))
-        begun, dead = {}, set()
-        for each in _tcp_sockets():
+        begun, dead, sockets = {}, set(), list(_tcp_sockets())
+        ours = {here for here, _ in links}
+        asked = {each.here for each in sockets if each.here in ours and (each.here, each.there) not in links}
+        for each in sockets:
             if each.is_connecting and each.there in self._peers:
                 begun[each.inode] = self._begun.get(each.inode, now)
                 if each.trials > 0 and now - begun[each.inode] > _CONNECTS_WITHIN_S:
                     dead.add(each.inode)
-            elif (each.here, each.there) in links and (each.trials >= _MAX_TRIALS or _is_gone(each.here[0])):
-                dead.add(each.inode)
+            elif (each.here, each.there) in links:
+                most = _MAX_TRIALS_WHEN_IT_CONNECTS if each.here in asked else _MAX_TRIALS
+                if each.trials >= most or _is_gone(each.here[0]):
+                    dead.add(each.inode)
         self._begun = begun
         if dead:
             _shut(dead)
@@ -122,11 +130,13 @@ def _is_gone(address: str) -> bool:
 
 def _shut(inodes: Set[int]) -> None:
     """Ends those of this program."""
-    names = {f"socket:[{inode}]" for inode in inodes}
     for fd in os.listdir("/proc/self/fd"):
         with contextlib.suppress(OSError):
-            if os.readlink(f"/proc/self/fd/{fd}") in names:
-                with socket.socket(fileno=os.dup(int(fd))) as found:
-                    # Zenoh would wait for the peer when it closes.
-                    found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                    found.shutdown(socket.SHUT_RDWR)
+            own = os.dup(int(fd))  # first: Zenoh may close its own, and another file get its number
+            if os.fstat(own).st_ino not in inodes or not stat.S_ISSOCK(os.fstat(own).st_mode):
+                os.close(own)
+                continue
+            with socket.socket(fileno=own) as found:
+                # Zenoh would wait for the peer when it closes.
+                found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                found.shutdown(socket.SHUT_RDWR)
