@@ -61,19 +61,26 @@ result check_directory(const std::string& directory) {
                 "): run as a user who may write there, or choose another with --listen");
 }
 
-// Members of the directory's group may rename and remove what is another's unless the directory is sticky. Without the
-// right to change it, things stay as they are: `orc doctor` reports it.
-result open_to_group(const std::string& directory, std::optional<gid_t> group) {
+// Only a directory that the broker has just made is changed: another one, such as /tmp, belongs to others, too.
+result open_to_group(const std::string& directory, gid_t group, bool is_new) {
   struct stat found {};
-  if (group) {
-    if (chown(directory.c_str(), static_cast<uid_t>(-1), *group) == 0 && chmod(directory.c_str(), 03770) == 0)
-      return {};
+  if (is_new && chown(directory.c_str(), static_cast<uid_t>(-1), group) == 0 && chmod(directory.c_str(), 03770) == 0)
+    return {};
+  if (is_new)
     return unable("directory " + directory + " cannot be opened to the group (" + system_message(errno) +
-                  "): be its owner and a member of the group, or listen elsewhere with --listen");
-  }
-  const bool shared = stat(directory.c_str(), &found) == 0 && (found.st_mode & (S_IWGRP | S_IWOTH)) != 0;
-  if (shared && (found.st_mode & S_ISVTX) == 0) (void)chmod(directory.c_str(), (found.st_mode & 07777) | S_ISVTX);
-  return {};
+                  "): be a member of the group");
+  if (stat(directory.c_str(), &found) == 0 && found.st_gid == group && (found.st_mode & 07777) == 03770) return {};
+  return unable("directory " + directory + " is not open to the group (" + detail::ownership_text(directory) +
+                "): choose one that does not exist with --listen, or set its group and mode 3770");
+}
+
+// Members of its group may rename and remove what is another's unless it is sticky. Without the right to change it,
+// things stay as they are: `orc doctor` reports it.
+void guard_shared(const std::string& directory) {
+  constexpr mode_t shared = S_ISGID | S_IWGRP;
+  struct stat found {};
+  if (stat(directory.c_str(), &found) != 0 || found.st_uid != geteuid()) return;
+  if ((found.st_mode & shared) == shared) (void)chmod(directory.c_str(), (found.st_mode & 07777) | S_ISVTX);
 }
 
 // A member of the group may have taken the name before us. In our own sticky directory we may move it away.
@@ -156,9 +163,13 @@ expected<ipc_guard> ipc_guard::take(const std::string& path, std::optional<gid_t
                   std::to_string(max_path_length) + ": choose a shorter one");
   }
   const auto directory = directory_of(path);
+  const bool is_new = access(directory.c_str(), F_OK) != 0;
   if (auto made = make_directories(directory); !made) return made.error();
   if (auto checked = check_directory(directory); !checked) return checked.error();
-  if (auto opened = open_to_group(directory, group); !opened) return opened.error();
+  guard_shared(directory);
+  if (group) {
+    if (auto opened = open_to_group(directory, *group, is_new); !opened) return opened.error();
+  }
   make_way(directory, path + ".lock");
   const auto lock = take_lock(path);
   if (!lock) return lock.error();

@@ -99,6 +99,7 @@ expected<listener> listener::open(const std::string& endpoint, std::optional<gid
 listener& listener::operator=(listener&& other) noexcept {
   guard_.reset();
   if (other.guard_) guard_.emplace(*std::move(other.guard_));
+  if (fd_) ::shutdown(fd_.get(), SHUT_RDWR);  // as at its end
   fd_ = std::move(other.fd_);
   endpoint_ = std::move(other.endpoint_);
   remote_ = other.remote_;

@@ -236,4 +236,11 @@ TEST_CASE("run directory: --group opens it to a group", "[fault]") {
   const std::string said = listed.read_all();
   INFO(said);
   CHECK(listed.wait_for_end() == 0);
+
+  // One that others use stays as it is.
+  child_process elsewhere(
+      {program("orc-broker"), "--listen", "ipc://" + place.path() + "/broker", "--group", std::to_string(other)});
+  CHECK(elsewhere.wait_for_end() != 0);
+  REQUIRE(::stat(place.path().c_str(), &found) == 0);
+  CHECK((found.st_mode & 07777) == 0755);
 }
