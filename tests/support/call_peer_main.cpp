@@ -128,7 +128,7 @@ int tune(orc::participant& participant, const std::string& broker, const std::st
     orc::parameter_value value = wanted;
     const auto set = orc::set_parameter(participant, in, prefix + "/gain", std::chrono::milliseconds(500), value);
     say_outcome(set && value != orc::parameter_value(wanted) ? -1 : static_cast<int>(set.code()), begun, number,
-                set.message());
+                set.error().message());
   });
 }
 

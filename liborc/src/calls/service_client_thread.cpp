@@ -35,7 +35,9 @@ std::string program_of(const publication_state& client) {
 
 std::string origin_of(const publication_state& client) {
   const participant_state& who = client.participant;
-  return who.client.empty() || who.client_pid != 0 ? std::string() : client.host_name + '\n' + who.client;
+  // What another broker reports may be made up, but for the host.
+  if (!client.host_name.empty()) return client.host_name;
+  return who.client.empty() || who.client_pid != 0 ? std::string() : who.client;
 }
 
 service_client::service_client(service_core& of, std::uint64_t id, const publication_state& publication, bool refused)
