@@ -239,7 +239,7 @@ TEST_CASE("run directory: --group opens it to a group", "[fault]") {
 
   // One that others use stays as it is.
   child_process elsewhere(
-      {program("orc-broker"), "--listen", "ipc://" + place.path() + "/broker", "--group", std::to_string(other)});
+      {program("orc-broker"), "--listen", "ipc://" + place.file("broker"), "--group", std::to_string(other)});
   CHECK(elsewhere.wait_for_end() != 0);
   REQUIRE(::stat(place.path().c_str(), &found) == 0);
   CHECK((found.st_mode & 07777) == 0755);

@@ -266,12 +266,16 @@ class reader {
   }
 
   void read(const fb::Id* from, id& to, const char* field) {
-    if (from != nullptr) to = {from->hi(), from->lo()};
+    optional(from, to);
     if (!to) fail(std::string(field) + " is the zero id");
   }
 
+  // The Verifier of libflatbuffers does not look where a struct begins.
   static void optional(const fb::Id* from, id& to) {
-    if (from != nullptr) to = {from->hi(), from->lo()};
+    if (from == nullptr) return;
+    fb::Id aligned;
+    std::memcpy(static_cast<void*>(&aligned), static_cast<const void*>(from), sizeof aligned);
+    to = {aligned.hi(), aligned.lo()};
   }
 
   void read(const flatbuffers::String* from, std::string& to, const char* field, std::size_t limit = max_text) {
