@@ -51,8 +51,8 @@ class broker_socket {
   // Listens on all of `listen` or on none. Returns the socket, or one line that names the endpoint, the finding and the
   // fix.
   // `group`: may use the ipc endpoints.
-  [[nodiscard]] static detail::expected<std::unique_ptr<broker_socket>> open(
-      const std::vector<std::string>& listen, std::optional<gid_t> group = std::nullopt);
+  [[nodiscard]] static detail::expected<std::unique_ptr<broker_socket>> open(const std::vector<std::string>& listen,
+                                                                             std::optional<gid_t> group = std::nullopt);
   broker_socket(const broker_socket&) = delete;
   broker_socket& operator=(const broker_socket&) = delete;
   ~broker_socket() = default;

@@ -16,7 +16,9 @@ constexpr std::size_t broker_host = 0;
 service_world::service_world(const options& wanted)
     : options_(wanted),
       time_(wanted.seed),
-      slowest_(time_.chance(80) ? 2ms : time_.chance(80) ? 40ms : 700ms),
+      slowest_(time_.chance(80)   ? 2ms
+               : time_.chance(80) ? 40ms
+                                  : 700ms),
       net_(time_, 2 + 1 + time_.pick(2), 100us, slowest_),
       broker_(net_, broker_host) {
   server_ = std::make_unique<sim_server>(*this, sim_server_host);

@@ -69,7 +69,7 @@ class sim_client {
   const std::size_t host_;
   const std::size_t index_;
   std::uint64_t pairs_ = 1;  // of types
-  std::uint64_t id_ = 0;  // in its topics
+  std::uint64_t id_ = 0;     // in its topics
   bool stopped_ = false;
   std::unique_ptr<sim_session> session_;
   std::unique_ptr<sim_stream<sim_message>> calls_, replies_;
