@@ -2,6 +2,8 @@
 
 #include <google/protobuf/unknown_field_set.h>
 
+#include <cstdint>
+
 namespace orc::types::detail {
 namespace {
 
