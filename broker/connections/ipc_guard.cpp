@@ -74,13 +74,13 @@ result open_to_group(const std::string& directory, gid_t group, bool is_new) {
                 "): choose one that does not exist with --listen, or set its group and mode 3770");
 }
 
-// Members of its group may rename and remove what is another's unless it is sticky. Without the right to change it,
-// things stay as they are: `orc doctor` reports it.
+// Members of its group may rename and remove what is another's unless it is sticky. One that everybody may read is not
+// for the broker alone. Without the right to change it, things stay as they are: `orc doctor` reports it.
 void guard_shared(const std::string& directory) {
-  constexpr mode_t shared = S_ISGID | S_IWGRP;
   struct stat found {};
   if (stat(directory.c_str(), &found) != 0 || found.st_uid != geteuid()) return;
-  if ((found.st_mode & shared) == shared) (void)chmod(directory.c_str(), (found.st_mode & 07777) | S_ISVTX);
+  const bool shared = (found.st_mode & S_IWGRP) != 0 && (found.st_mode & S_IRWXO) == 0;
+  if (shared) (void)chmod(directory.c_str(), (found.st_mode & 07777) | S_ISVTX);
 }
 
 // A member of the group may have taken the name before us. In our own sticky directory we may move it away.
