@@ -95,8 +95,9 @@ long now_ms() {
   return static_cast<long>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::milliseconds(1));
 }
 
+// Short: who reads it may do so late, and meanwhile the pipe must not be full.
 void say_outcome(int code, long begun, std::uint64_t number, const std::string& text) {
-  std::printf("%d %ld %ld %llu %s\n", code, begun, now_ms(), static_cast<unsigned long long>(number), text.c_str());
+  std::printf("%d %ld %ld %llu %.60s\n", code, begun, now_ms(), static_cast<unsigned long long>(number), text.c_str());
   std::fflush(stdout);
 }
 
