@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -27,6 +28,16 @@ def test_heavy_json_is_refused_before_it_is_read(kind: Any, monkeypatch: pytest.
     ):
         with pytest.raises(BadSample):
             kind.decode(heavy)
+
+
+def test_weighing_takes_little_memory() -> None:
+    text = b'"' + b'\\"' * 4_000_000 + b'"'
+    tracemalloc.start()
+    try:
+        assert len(_weighed(text)) == len(text)
+        assert tracemalloc.get_traced_memory()[1] < 5 * len(text)
+    finally:
+        tracemalloc.stop()
 
 
 def test_random_json_is_read_as_it_is() -> None:
