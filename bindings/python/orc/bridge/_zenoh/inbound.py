@@ -182,7 +182,8 @@ class Inbound:
         now, own = time.monotonic(), self._robots[robot]
         for key, topic in self._topics.items():
             idle_s = now - topic.arrived
-            least = own if idle_s >= _BUSY_S else own + 1  # robots of one topic each do not push out what is busy
+            # Robots that are made up, of one topic each, do not push out what is busy.
+            least = own if idle_s >= _BUSY_S else max(own + 1, self._settings.max_topics // 4)
             if not topic.is_preparing and (idle_s >= _IDLE_S or self._robots[topic.source.robot] > least):
                 self._forget(key, topic)
                 return True
