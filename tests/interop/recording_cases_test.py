@@ -127,7 +127,8 @@ def messages_beside_chunks_are_read(case: Case) -> None:
 
 
 def late_samples_are_not_lost(case: Case) -> None:
-    for sequences, lost in (((0, 2, 1, 3, 5, 4, 6), 0), ((1, 2, 5, 3, 6), 1), ((7, 8, 1, 2), 0)):
+    for sequences, lost in (((0, 2, 1, 3, 5, 4, 6), 0), ((1, 2, 5, 3, 6), 1), ((7, 8, 1, 2), 0), ((0, 10, 5, 4, 6, 1, 9, 11), 4),
+                            ((2**32 - 2, 1, 2**32 - 1, 0, 2), 0)):
         name = case.make("order.mcap", lambda writer, sequences=sequences: fill_json(writer, sequences))
         topic = json.loads(case.run("log", "info", name, "--json").stdout)["topics"][0]
         assert topic["lost"] == lost, (sequences, topic)

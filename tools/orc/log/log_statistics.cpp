@@ -11,7 +11,8 @@ namespace orc::cli {
 
 namespace {
 
-// Numbers of a channel that may come late.
+// Of a channel: its last gaps, and the numbers in each, that may come late.
+constexpr std::size_t max_gaps = 8;
 constexpr std::uint32_t max_missing = 1000;
 
 }  // namespace
@@ -62,21 +63,38 @@ void log_statistics::add(const recording::sample& sample) {
   if (const auto sequence = static_cast<std::uint32_t>(sample.sequence); numbers_count_) count(sequence, channel);
 }
 
+// Numbers may wrap: they are compared by their distance from the begin of the gap.
+bool log_statistics::fills_gap(std::uint32_t sequence, std::vector<gap>& missing) {
+  const auto at =
+      std::ranges::find_if(missing, [&](const gap& each) { return sequence - each.first <= each.last - each.first; });
+  if (at == missing.end()) return false;
+  const gap whole = *at;
+  const auto next = missing.erase(at);
+  if (sequence != whole.last) {
+    const auto behind = missing.insert(next, {sequence + 1, whole.last});
+    if (sequence != whole.first) missing.insert(behind, {whole.first, sequence - 1});
+  } else if (sequence != whole.first) {
+    missing.insert(next, {whole.first, sequence - 1});
+  }
+  if (missing.size() > max_gaps) missing.erase(missing.begin());
+  return true;
+}
+
 void log_statistics::count(std::uint32_t sequence, channel_state& channel) {
   const bool is_first = !channel.sequence;
   const std::uint32_t step = is_first ? 0 : sequence - *channel.sequence;
   if (!is_first && step == 0) return;
   if (!is_first && step >= (std::uint32_t{1} << 31)) {
     // A step back is a sample that comes late, or a publisher that began anew.
-    if (channel.missing.erase(sequence) != 0) {
+    if (fills_gap(sequence, channel.missing)) {
       --channel.topic->lost;
       return;
     }
     channel.missing.clear();
   } else if (!is_first && sequence != 0 && step > 1) {
     channel.topic->lost += step - 1;
-    for (std::uint32_t i = std::min(step - 1, max_missing); i > 0; --i) channel.missing.insert(sequence - i);
-    while (channel.missing.size() > max_missing) channel.missing.erase(channel.missing.begin());
+    channel.missing.push_back({sequence - std::min(step - 1, max_missing), sequence - 1});
+    if (channel.missing.size() > max_gaps) channel.missing.erase(channel.missing.begin());
   }
   channel.sequence = sequence;
 }

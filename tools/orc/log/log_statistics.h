@@ -43,12 +43,16 @@ class log_statistics {
   [[nodiscard]] const std::map<std::string, topic_statistics>& topics() const noexcept { return topics_; }
 
  private:
+  struct gap {
+    std::uint32_t first, last;
+  };
   struct channel_state {
     topic_statistics* topic = nullptr;
     std::optional<std::uint32_t> sequence = {};  // the highest
-    std::set<std::uint32_t> missing = {};        // before it
+    std::vector<gap> missing = {};               // before it, the newest last
   };
   static void count(std::uint32_t sequence, channel_state& channel);
+  [[nodiscard]] static bool fills_gap(std::uint32_t sequence, std::vector<gap>& missing);
 
   const bool numbers_count_;
   std::map<std::string, topic_statistics> topics_;
