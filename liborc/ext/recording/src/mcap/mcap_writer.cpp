@@ -81,7 +81,7 @@ bool mcap_writer::belongs_to_next(const sample& s) const noexcept {
   if (!chunk_.has_messages()) return false;
   if (chunk_.size() + record_head + message_head + s.data.size() > options_.chunk_bytes) return true;
   // Also when the clock was set back.
-  const std::uint64_t at = to_mcap_time(s.received_ns);
+  const std::uint64_t at = to_mcap_time(s.received_ns) + s.received_excess_ns;
   return std::max(at, chunk_.first()) - std::min(at, chunk_.first()) >= static_cast<std::uint64_t>(options_.chunk_ns);
 }
 
