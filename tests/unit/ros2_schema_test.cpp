@@ -86,6 +86,7 @@ TEST_CASE("ros2 schema: a bad one is refused with its line") {
   CHECK_THAT(why_bad("int8 a" + dependency("a/B", "int8 x") + dependency("a/msg/B", "int16 x")),
              contains("`a/msg/B` is defined twice, in two ways"));
   CHECK_THAT(why_bad("int8 a" + dependency("robot_msgs/State", "int16 a")), contains("is defined twice"));
+  CHECK(check_schema(described("int8 a" + dependency("a/B", "int8 x") + dependency("a/B", "\xEF\xBB\xBFint8 x"))));
 }
 
 TEST_CASE("ros2 schema: Time and Duration, which writers leave out, are known also by the words of ROS 1") {

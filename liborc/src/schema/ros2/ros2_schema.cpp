@@ -109,6 +109,7 @@ class ros2_parser {
   // Texts that were joined often repeat a message. All copies must be equal: readers differ in which one counts.
   void end_message(std::string_view text) {
     const auto& name = made_.structures.back().name;
+    if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
     if (texts_.emplace(name, trimmed(text)).first->second == trimmed(text)) return;
     fail("`" + escaped(name) + "` is defined twice, in two ways");
   }
